@@ -114,13 +114,13 @@ pub(super) fn of(script: &str, printed: &str, outcome: Outcome) -> Ran {
         if is_done {
             act(step.command, printed, &mut ran.acts);
         }
-        let is_told = match outcome {
+        let is_worth_a_line = match outcome {
             Outcome::Passed => !step.named.is_git,
             // Without an outcome, the name of a mere look says nothing.
             Outcome::Unknown => step.named.is_check || step.is_claim(),
             _ => true,
         };
-        if is_told {
+        if is_worth_a_line {
             ran.add(step, outcome, report);
         }
     }
@@ -187,7 +187,7 @@ impl Step<'_> {
         }
     }
 
-    /// Returns whether it puts something into a repository or a forge: what is told only when it is known.
+    /// Returns whether it puts something into a repository or a forge: shown only when it is known.
     fn is_claim(&self) -> bool {
         const CLAIMS: [&str; 9] = [
             "git commit",
@@ -329,8 +329,8 @@ fn suspects(steps: &[Step<'_>], output: &Output, printed: &str, is_open: bool) -
             || output.report(&step.families).has_failed
             || step.named.is_git && repository_says(step.command, printed) == Some(false)
     };
-    let is_told = suspects.iter().any(speaks) || output.report(&[]).error.is_some();
-    if is_open && !is_told { Vec::new() } else { suspects }
+    let is_worth_a_line = suspects.iter().any(speaks) || output.report(&[]).error.is_some();
+    if is_open && !is_worth_a_line { Vec::new() } else { suspects }
 }
 
 /// Returns the suspects of which one failed, in their order: of those that may have, the ones that the output speaks of.
@@ -470,7 +470,7 @@ fn is_of_testing(name: &str) -> bool {
 /// Returns the run of steps of which one failed: the output does not say which.
 fn together(steps: &[Step<'_>], failed: &[usize], own: Report, output: &Output) -> Run {
     let names: Vec<&str> = failed.iter().map(|at| steps[*at].named.name.as_str()).collect();
-    // What is said belongs to one of them, or to the only one.
+    // What they print belongs to one of them, or to the only one.
     let is_whole = failed.len() > 1 || own.is_empty() && steps.len() == 1;
     let report = if is_whole { output.report(&output.families()) } else { own };
     Run {
@@ -1091,7 +1091,7 @@ pub(super) fn is_source(path: &str) -> bool {
         && !is_copy(path)
 }
 
-/// Returns whether a file is one that somebody put aside, by its name.
+/// Returns whether a file is a copy that was put aside, by its name.
 fn is_copy(path: &str) -> bool {
     path.ends_with('~') || [".bak", ".orig", ".old", ".backup", ".save"].iter().any(|end| path.ends_with(end))
 }
@@ -1106,10 +1106,10 @@ mod tests {
         let found: Vec<(&str, Outcome)> =
             ran.runs.iter().map(|run| (run.name.as_str(), run.outcome)).collect();
         assert_eq!(found, runs, "{script}");
-        // What is only kept for later is told by the story.
-        let is_told = |act: &&Act| !matches!(act, Act::Staged(_) | Act::Settled(_));
+        // The story tells what is only kept for later.
+        let is_worth_a_line = |act: &&Act| !matches!(act, Act::Staged(_) | Act::Settled(_));
         assert_eq!(
-            ran.acts.iter().filter(is_told).collect::<Vec<_>>(),
+            ran.acts.iter().filter(is_worth_a_line).collect::<Vec<_>>(),
             acts.iter().collect::<Vec<_>>(),
             "{script}"
         );

@@ -347,7 +347,7 @@ fn check_told(cases: &[(&[&str], &[&str], &[&str])]) {
 #[test]
 fn changes_that_were_taken_back_do_not_stand() {
     const GONE: &[&str] = &["`parse`", ": changed, then reverted"];
-    const STANDS: &[&str] = &["`parse`"];
+    const STAYS: &[&str] = &["`parse`"];
     const BACK: &[&str] = &["reverted", "stashed", "put back"];
     let edit = "~ src/a.rs parse";
     check_told(&[
@@ -360,20 +360,20 @@ fn changes_that_were_taken_back_do_not_stand() {
         (&[edit, "$ git stash"], &["`parse`", ": changed, then stashed"], &[]),
         (
             &[edit, "$ git stash -u && cargo check ⏎ x", "$ git stash pop"],
-            STANDS,
+            STAYS,
             &["reverted", "then stashed"],
         ),
-        (&[edit, "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse", "$ git reset --hard"], STANDS, BACK),
+        (&[edit, "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse", "$ git reset --hard"], STAYS, BACK),
         (&[edit, "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse", "$ git reset --hard HEAD~1"], GONE, &[]),
         (&["+ src/n.rs parse", "$ git clean -fd"], GONE, &[]),
-        (&["+ src/n.rs parse", "$ git checkout ."], STANDS, BACK),
-        (&[edit, "$ git restore --staged src/a.rs"], STANDS, BACK),
+        (&["+ src/n.rs parse", "$ git checkout ."], STAYS, BACK),
+        (&[edit, "$ git restore --staged src/a.rs"], STAYS, BACK),
         (&[edit, "$ git restore -s HEAD~1 src/a.rs"], GONE, &["HEAD"]),
         (&[edit, "$ cp /tmp/x.rs src/a.rs"], &["src/a.rs"], &["`parse`"]),
         (&["$ cp src/a.rs src/a.rs.bak", edit, "$ mv src/a.rs.bak src/a.rs"], GONE, &["bak"]),
         (&[edit, "$ cd src && git checkout a.rs"], GONE, &[]),
         (&[edit, "! git checkout HEAD -- src/a.rs; cargo test"], GONE, &[]),
-        (&[edit, "$ git diff; git checkout main ⏎ Switched to branch 'main'"], STANDS, BACK),
+        (&[edit, "$ git diff; git checkout main ⏎ Switched to branch 'main'"], STAYS, BACK),
         (&[edit, "$ git checkout -q src/a.rs"], GONE, &[]),
         (&[edit, "$ git checkout .", "~ src/a.rs print"], &["`print`"], &["`parse`", "reverted"]),
         (&[edit, "$ git checkout HEAD~1 -- src/a.rs"], GONE, &[]),
@@ -381,18 +381,18 @@ fn changes_that_were_taken_back_do_not_stand() {
         (&[edit, "$ git stash", "$ git stash drop"], GONE, &[]),
         (
             &[edit, "$ git add -A && git commit -qm Parse", "~ src/a.rs print", "$ git restore ."],
-            STANDS,
+            STAYS,
             &["`print`", "reverted"],
         ),
         (&[edit, "$ cat > src/a.rs <<'E'\nfn other() {}\nE"], &["src/a.rs"], &["`parse`"]),
-        (&[edit, "$ git clean -n"], STANDS, BACK),
-        (&[edit, "$ git checkout -b topic"], STANDS, BACK),
-        (&[edit, "$ git reset --soft HEAD~1"], STANDS, BACK),
+        (&[edit, "$ git clean -n"], STAYS, BACK),
+        (&[edit, "$ git checkout -b topic"], STAYS, BACK),
+        (&[edit, "$ git reset --soft HEAD~1"], STAYS, BACK),
         (&["+ src/n.rs parse", "$ git add src/n.rs", "$ git reset --hard"], GONE, &[]),
         (&[edit, "$ git -C src checkout -- a.rs"], GONE, &[]),
         (&[edit, "$ git restore 'src/*.rs'"], GONE, &[]),
-        (&[edit, "$ sed -i s/a/b/ src/a.rs"], STANDS, BACK),
-        (&[edit, "! git stash pop"], STANDS, BACK),
+        (&[edit, "$ sed -i s/a/b/ src/a.rs"], STAYS, BACK),
+        (&[edit, "! git stash pop"], STAYS, BACK),
         (&[edit, "$ git checkout --force main ⏎ Switched to branch 'main'"], GONE, &[]),
     ]);
 }
