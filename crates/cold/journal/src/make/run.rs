@@ -1306,7 +1306,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_lines_no_more_is_said_than_is_known() {
+    fn other_lines_claim_no_more_than_is_known() {
         use Outcome::{Failed, Passed};
         let conflict = "CONFLICT (content): Merge conflict in a";
         let pushed = "To github.com:o/r.git\n   1a2b3c4..2b3c4d5  main -> main";
