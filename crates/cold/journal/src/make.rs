@@ -6,7 +6,6 @@ mod lines;
 mod mood;
 mod offer;
 pub(crate) mod prose;
-mod report;
 mod run;
 mod story;
 mod summary;

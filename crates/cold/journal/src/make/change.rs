@@ -46,6 +46,12 @@ pub(super) struct Change {
     pub(super) symbols: Vec<(String, How)>,
     /// Whether a command put back what was there before.
     pub(super) is_restored: bool,
+    /// Whether it was chosen for the next commit.
+    pub(super) is_staged: bool,
+    /// What it was when it was committed last.
+    settled: Option<Box<Change>>,
+    /// What it was when it was put away with `git stash`.
+    pub(super) stashed: Option<Box<Change>>,
     added: usize,
     removed: usize,
     edits: usize,
@@ -53,6 +59,10 @@ pub(super) struct Change {
     lines: HashMap<String, i64>,
     outline: Outline,
     words: Vec<String>,
+    /// In which edit definitions were added.
+    born: HashMap<String, usize>,
+    /// How often each line in a definition was added more than removed.
+    inside: HashMap<String, HashMap<String, i64>>,
 }
 
 /// Where the definitions of a file are, as far as it was seen.
@@ -130,6 +140,71 @@ impl Change {
         self.lines.iter().map(|(line, count)| (line.as_str(), *count))
     }
 
+    /// Returns whether git does not know the file yet.
+    pub(super) fn is_untracked(&self) -> bool {
+        self.is_new && !self.is_staged && self.settled.is_none()
+    }
+
+    /// Takes note of a commit.
+    pub(super) fn settle(&mut self) {
+        self.is_staged = false;
+        self.settled = Some(Box::new(Self { settled: None, stashed: None, ..self.clone() }));
+    }
+
+    /// Goes back to what was committed. A new file that git does not know stays.
+    pub(super) fn restore(&mut self) {
+        if !self.is_untracked() {
+            self.go_back();
+        }
+    }
+
+    fn go_back(&mut self) {
+        match self.settled.take() {
+            Some(settled) => {
+                *self = Self { settled: Some(settled.clone()), stashed: self.stashed.take(), ..*settled }
+            }
+            None => self.is_restored = true,
+        }
+    }
+
+    /// Goes back to what was before the turn.
+    pub(super) fn undo(&mut self) {
+        if !self.is_untracked() {
+            self.settled = None;
+            self.is_restored = true;
+        }
+    }
+
+    /// Puts the changes away.
+    pub(super) fn stash(&mut self, with_new: bool) {
+        if with_new || !self.is_untracked() {
+            let whole = Box::new(Self { stashed: None, ..self.clone() });
+            self.go_back();
+            self.stashed = Some(whole);
+        }
+    }
+
+    /// Brings back what was put away.
+    pub(super) fn unstash(&mut self) {
+        if let Some(stashed) = self.stashed.take() {
+            *self = *stashed;
+        }
+    }
+
+    /// Forgets what was changed: the file was written anew.
+    pub(super) fn replace(&mut self) {
+        let path = std::mem::take(&mut self.path);
+        *self = Self {
+            path,
+            is_new: self.is_new,
+            is_staged: self.is_staged,
+            renamed_from: self.renamed_from.take(),
+            settled: self.settled.take(),
+            stashed: self.stashed.take(),
+            ..Self::default()
+        };
+    }
+
     /// Returns whether the file consists of keys and values.
     pub(super) fn is_of_keys(&self) -> bool {
         Language::of(&self.path).is_of_keys()
@@ -144,8 +219,13 @@ impl Change {
     /// Takes in a patch.
     pub(super) fn apply(&mut self, hunks: &[Hunk]) {
         let language = Language::of(&self.path);
+        if self.is_restored {
+            // What was put back has not been changed.
+            let outline = std::mem::take(&mut self.outline);
+            self.replace();
+            self.outline = outline;
+        }
         self.edits += 1;
-        self.is_restored = false;
         for hunk in hunks {
             self.count(hunk);
             self.name(language, hunk);
@@ -153,6 +233,19 @@ impl Change {
                 self.hear(hunk);
             }
         }
+        if self.edits > 1 && !self.is_reverted() {
+            self.drop_undone();
+        }
+    }
+
+    /// Leaves out definitions of which nothing is left that was changed.
+    fn drop_undone(&mut self) {
+        let inside = &self.inside;
+        self.symbols.retain(|(name, how)| match how {
+            How::Set(value) => value.before != value.after,
+            How::Changed => inside.get(name).is_none_or(|lines| lines.values().any(|count| *count != 0)),
+            _ => true,
+        });
     }
 
     fn count(&mut self, hunk: &Hunk) {
@@ -176,7 +269,7 @@ impl Change {
         let values = values(hunk);
         let whole = self.walk(language, hunk, &values);
         if language.is_of_keys() {
-            return;
+            return self.name_keys(language, hunk);
         }
         let removed = definitions(language, hunk, '-');
         let added = definitions(language, hunk, '+');
@@ -185,23 +278,64 @@ impl Change {
             removed.iter().filter(|definition| !is_in(&added, &definition.name)).collect();
         let new: Vec<&Definition> =
             added.iter().filter(|definition| !is_in(&removed, &definition.name)).collect();
-        // As many definitions went as came, at the same depth: they have new names.
-        let is_renamed = gone.len() == new.len()
-            && !gone.is_empty()
-            && gone
-                .iter()
-                .zip(&new)
-                .all(|(one, other)| one.indent == other.indent && one.is_outer == other.is_outer);
         let named = |definition: &Definition| whole.get(&definition.name).unwrap_or(&definition.name).clone();
-        if is_renamed {
-            for (one, other) in gone.iter().zip(&new) {
-                let (from, to) = (named(one), named(other));
-                self.symbols.retain(|(name, how)| *name != from || *how != How::Changed);
-                self.touch(&to, How::Renamed(one.name.clone()));
+        let mut others: Vec<&Definition> = new;
+        for one in gone {
+            let is_same = |other: &&Definition| {
+                other.indent == one.indent
+                    && other.is_outer == one.is_outer
+                    && is_renamed(language, hunk, one, other)
+            };
+            let Some(at) = others.iter().position(is_same) else {
+                self.touch(&named(one), How::Removed);
+                continue;
+            };
+            let other = others.remove(at);
+            let (from, to) = (named(one), named(other));
+            self.symbols.retain(|(name, how)| *name != from || *how != How::Changed);
+            self.touch(&to, How::Renamed(one.name.clone()));
+        }
+        others.iter().for_each(|definition| self.touch(&named(definition), How::Added));
+    }
+
+    /// Finds the keys that are new or gone, the outermost of each.
+    fn name_keys(&mut self, language: Language, hunk: &Hunk) {
+        if self.is_new {
+            return;
+        }
+        let on = |mark: char| -> Vec<String> {
+            let mut inside: Vec<Definition> = Vec::new();
+            let mut keys = Vec::new();
+            let lines = hunk.lines.iter().filter(|line| line.starts_with([mark, ' ']));
+            for line in lines {
+                let Some(definition) = language.definition(&line[1..]) else { continue };
+                inside.retain(|around| around.indent < definition.indent);
+                inside.push(definition);
+                if line.starts_with(mark) {
+                    keys.push(
+                        inside
+                            .iter()
+                            .map(|definition| definition.name.as_str())
+                            .collect::<Vec<_>>()
+                            .join("."),
+                    );
+                }
             }
-        } else {
-            gone.iter().for_each(|definition| self.touch(&named(definition), How::Removed));
-            new.iter().for_each(|definition| self.touch(&named(definition), How::Added));
+            keys
+        };
+        let (removed, added) = (on('-'), on('+'));
+        for (keys, others, how) in [(&added, &removed, How::Added), (&removed, &added, How::Removed)] {
+            let only: Vec<&String> = keys.iter().filter(|key| !others.contains(key)).collect();
+            for key in &only {
+                let is_within = only.iter().any(|other| key.starts_with(&format!("{other}.")));
+                // What is around the patch is known to the walk alone.
+                let is_it = |name: &str| name == key.as_str() || name.ends_with(&format!(".{key}"));
+                match self.symbols.iter().position(|(name, how)| is_it(name) && *how == How::Changed) {
+                    Some(at) if is_within => drop(self.symbols.remove(at)),
+                    Some(at) => self.symbols[at].1 = how.clone(),
+                    None => {}
+                }
+            }
         }
     }
 
@@ -232,7 +366,7 @@ impl Change {
                     inside = self.outline.around(old, indent);
                     is_first = false;
                 }
-                let closes = body.starts_with(['}', ')', ']']);
+                let closes = body.starts_with(['}', ')', ']', '{']);
                 inside.retain(|around| around.indent < indent || (closes && around.indent == indent));
             }
             let is_changed = matches!(mark, b'+' | b'-');
@@ -247,7 +381,10 @@ impl Change {
             }
             if is_changed && !body.is_empty() {
                 let set = values.get(&at).filter(|_| language != Language::Markdown).cloned();
-                self.touch_around(language, &inside, set.map_or(How::Changed, How::Set));
+                if let Some(name) = self.touch_around(language, &inside, set.map_or(How::Changed, How::Set)) {
+                    let count = self.inside.entry(name).or_default().entry(body.to_owned()).or_default();
+                    *count += if mark == b'+' { 1 } else { -1 };
+                }
             }
             old += usize::from(mark != b'+');
         }
@@ -264,7 +401,7 @@ impl Change {
     }
 
     /// Notes a change inside of these definitions: the innermost names it; keys are named with what they are in.
-    fn touch_around(&mut self, language: Language, inside: &[Definition], how: How) {
+    fn touch_around(&mut self, language: Language, inside: &[Definition], how: How) -> Option<String> {
         if language.is_of_keys() {
             let path: Vec<&str> = inside.iter().map(|definition| definition.name.as_str()).collect();
             // Of a new file, only what it consists of at the top.
@@ -273,24 +410,23 @@ impl Change {
             } else {
                 &path[path.len().saturating_sub(3)..]
             };
-            if !path.is_empty() {
-                self.touch(&path.join("."), how);
-            }
-            return;
+            let name = (!path.is_empty()).then(|| path.join("."))?;
+            self.touch(&name, how);
+            return Some(name);
         }
         if let (true, How::Set(value)) = (inside.is_empty(), &how) {
             // Outside of all definitions a value is named by itself.
-            return self.touch(&value.key.clone(), how);
+            self.touch(&value.key.clone(), how);
+            return None;
         }
         let depth = inside
             .iter()
             .rposition(|definition| !definition.is_outer)
             .unwrap_or(inside.len().saturating_sub(1));
-        if let Some(inside) =
-            inside.get(..=depth).filter(|inside| inside[depth].name != "tests" || depth == 0)
-        {
-            self.touch(&qualified(inside), how);
-        }
+        let inside = inside.get(..=depth).filter(|inside| inside[depth].name != "tests" || depth == 0)?;
+        let name = qualified(inside);
+        self.touch(&name, how);
+        Some(name)
     }
 
     /// Returns words of the added lines that were nowhere around before: what a small change brings in.
@@ -322,7 +458,12 @@ impl Change {
     fn touch(&mut self, name: &str, how: How) {
         let has_room = self.symbols.len() < MOST_SYMBOLS;
         let known = self.symbols.iter_mut().find(|(known, _)| known == name).map(|(_, known)| known);
+        let is_older = self.born.get(name).is_some_and(|edit| *edit < self.edits);
+        if how == How::Added {
+            self.born.insert(name.to_owned(), self.edits);
+        }
         match (known, how) {
+            (Some(How::Added), How::Removed) if is_older => self.symbols.retain(|(known, _)| known != name),
             (Some(known @ How::Added), How::Removed) | (Some(known @ How::Removed), How::Added) => {
                 *known = How::Changed;
             }
@@ -380,6 +521,53 @@ fn called(line: &str, word: &str) -> String {
         is_name.then(|| format!("{word}(\"{name}\")"))
     };
     named().unwrap_or_else(|| word.to_owned())
+}
+
+/// Returns whether two definitions are one with another name: what is in them is the same for the most part, or where nothing of
+/// that is in the patch, their own lines are.
+fn is_renamed(language: Language, hunk: &Hunk, one: &Definition, other: &Definition) -> bool {
+    let (Some((head, old)), Some((new_head, new))) =
+        (block(language, hunk, '-', one), block(language, hunk, '+', other))
+    else {
+        return false;
+    };
+    let renamed = |line: &str| line.replace(&one.name, &other.name);
+    if old.is_empty() && new.is_empty() {
+        // `fn a() {` says nothing about what it is.
+        return renamed(head).trim() == new_head.trim();
+    }
+    let mut rest: Vec<&str> = new.clone();
+    let mut same = 0;
+    for line in old.iter().map(|line| renamed(line)) {
+        if let Some(at) = rest.iter().position(|other| *other == line) {
+            rest.swap_remove(at);
+            same += 1;
+        }
+    }
+    same * 2 >= old.len().max(new.len())
+}
+
+/// Returns the line of a definition on one side of a patch, and the lines in it that say something.
+fn block<'h>(
+    language: Language,
+    hunk: &'h Hunk,
+    mark: char,
+    definition: &Definition,
+) -> Option<(&'h str, Vec<&'h str>)> {
+    let mut lines = hunk.lines.iter().filter_map(|line| line.strip_prefix(mark).or(line.strip_prefix(' ')));
+    let head = lines.find(|line| language.definition(line).as_ref() == Some(definition))?;
+    if head.trim_end().ends_with([';', ',']) {
+        return Some((head, Vec::new()));
+    }
+    let is_prose = language == Language::Markdown;
+    let is_inside = |line: &&str| {
+        language.definition(line).is_none_or(|other| other.indent > definition.indent)
+            && (is_prose
+                || line.trim().is_empty()
+                || line.len() - line.trim_start().len() >= definition.indent)
+    };
+    let inside = lines.take_while(is_inside).map(str::trim);
+    Some((head, inside.filter(|line| line.contains(char::is_alphanumeric)).collect()))
 }
 
 /// Returns the definitions on the lines with this mark.
@@ -546,6 +734,59 @@ mod tests {
         assert_eq!(changed("a.rs", "", &patch).0, [("new".into(), How::Renamed("old".into()))]);
         let patch = json!([{"oldStart": 1, "lines": [" def a():", "     pass", "+def b():", "+    pass"]}]);
         assert_eq!(changed("a.py", "", &patch).0, [("b".into(), How::Added)]);
+    }
+
+    #[test]
+    fn what_has_another_body_is_no_rename() {
+        let names = |path: &str, patch: &Json| -> Vec<String> {
+            changed(path, "", patch).0.into_iter().map(|(name, how)| format!("{how:?} {name}")).collect()
+        };
+        let patch = json!([{"oldStart": 1, "lines": [
+            "-fn parse(text: &str) {", "-    split(text);", "-    check(text);", "-}",
+            "+fn render(page: &Page) {", "+    draw(page);", "+}"]}]);
+        assert_eq!(names("a.rs", &patch), ["Removed parse", "Added render"]);
+        let patch = json!([{"oldStart": 1, "lines": [
+            "-def load_all(path):", "+def load_rows(path):", "     with open(path) as file:", "-        return list(file)",
+            "+        return [row for row in file]"]}]);
+        assert_eq!(names("a.py", &patch), ["Renamed(\"load_all\") load_rows"]);
+        let patch = json!([{"oldStart": 1, "lines": ["-const LIMIT: u32 = 3;", "+static NAMES: &[&str] = &[];", " use x;"]}]);
+        assert_eq!(names("a.rs", &patch), ["Removed LIMIT", "Added NAMES"]);
+        let patch = json!([{"oldStart": 1, "lines": ["-const LIMIT: u32 = 3;", "+const MOST: u32 = 3;"]}]);
+        assert_eq!(names("a.rs", &patch), ["Renamed(\"LIMIT\") MOST"]);
+    }
+
+    #[test]
+    fn keys_that_are_new_or_gone_say_so() {
+        let names = |path: &str, patch: &Json| -> Vec<String> {
+            changed(path, "", patch).0.into_iter().map(|(name, how)| format!("{how:?} {name}")).collect()
+        };
+        let patch = json!([{"oldStart": 1, "lines": [" PORT=80", "+API_URL=http://x", "-DEBUG=1"]}]);
+        assert_eq!(names(".env.local", &patch), ["Added API_URL", "Removed DEBUG"]);
+        let patch =
+            json!([{"oldStart": 1, "lines": [" server:", "+  cache:", "+    ttl: 3", "+    size: 5"]}]);
+        assert_eq!(names("app.yaml", &patch), ["Added server.cache"]);
+        let patch = json!([{"oldStart": 1, "lines": [" [tool.ruff]", "-line-length = 80", "+line-length = 100", "+fix = true"]}]);
+        assert_eq!(names("pyproject.toml", &patch)[1], "Added tool.ruff.fix");
+        let patch = json!([{"oldStart": 1, "lines": [" {", "   \"scripts\": {", "+    \"lint\": \"eslint .\",", "     \"test\": \"vitest\""]}]);
+        assert_eq!(names("package.json", &patch), ["Added scripts.lint"]);
+    }
+
+    #[test]
+    fn of_a_function_nothing_is_left_that_was_changed_back() {
+        let mut change = Change::new("a.rs".into());
+        change.apply(&of_patch(
+            &json!([{"oldStart": 1, "lines": [" fn one() {", "-    a();", "+    b();", " }"]}]),
+        ));
+        change.apply(&of_patch(
+            &json!([{"oldStart": 9, "lines": [" fn two() {", "-    c();", "+    d();", " }"]}]),
+        ));
+        change.apply(&of_patch(
+            &json!([{"oldStart": 1, "lines": [" fn one() {", "-    b();", "+    a();", " }"]}]),
+        ));
+        assert_eq!(change.symbols, [("two".into(), How::Changed)]);
+        change.apply(&of_patch(&json!([{"oldStart": 19, "lines": ["+fn three() {", "+}"]}])));
+        change.apply(&of_patch(&json!([{"oldStart": 19, "lines": ["-fn three() {", "-}"]}])));
+        assert_eq!(change.symbols, [("two".into(), How::Changed)]);
     }
 
     #[test]

@@ -117,6 +117,7 @@ fn with_names(change: &Change, most: usize) -> String {
         let names = if names.is_empty() { String::new() } else { format!(": {names}") };
         return match change.symbols.is_empty() && added + removed == 0 {
             true => format!("reverted {path}"),
+            false if change.stashed.is_some() => format!("{path}{names}: changed, then stashed"),
             false => format!("{path}{names}: changed, then reverted"),
         };
     }
@@ -310,7 +311,7 @@ pub(super) fn reading(part: &Part<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::make::report::Report;
+    use outcome::Report;
 
     fn run(outcome: Outcome, failing: &[&str], passed: u64) -> Run {
         let report = Report {

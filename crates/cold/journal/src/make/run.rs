@@ -1,7 +1,7 @@
 //! What the commands of a turn did: checks and their outcomes, commits, deployments, files moved and removed.
 
-use super::report::Report;
-use shell::{Command, Origin};
+use outcome::{Ending, Family, Found, Output, Report, endings, families};
+use shell::Command;
 use text::sanitize;
 
 /// The longest subject of a commit or title of a pull request that is shown, in characters.
@@ -41,8 +41,27 @@ pub(super) enum Act {
     Removed(String),
     /// A file was written by the command.
     Wrote(String),
-    /// Files were put back; all of them when the list is empty.
+    /// Files were put back to the last commit; all of them when the list is empty.
     Restored(Vec<String>),
+    /// Of these words, those that are files were put back.
+    PutBack(Vec<String>),
+    /// Files were put back to an earlier commit, and later commits are gone.
+    Undone,
+    /// Changes were put away, with those of new files; all of them when the list is empty.
+    Stashed(Vec<String>, bool),
+    Unstashed,
+    /// What was put away is gone.
+    Dropped,
+    /// New files were removed; all of them when the list is empty.
+    Cleaned(Vec<String>),
+    /// Changes were chosen for the next commit; all of them when the list is empty.
+    Staged(Vec<String>),
+    /// What was chosen was committed, or all.
+    Settled(bool),
+    /// A file was copied, over another one if there is one.
+    Copied(String, String),
+    /// A file was written anew by the command.
+    Replaced(String),
     /// A file was read.
     Read(String),
 }
@@ -55,78 +74,268 @@ pub(super) struct Ran {
 }
 
 /// Returns what a command line did, with its output and its outcome as the client saw it.
-pub(super) fn of(script: &str, output: &str, outcome: Outcome) -> Ran {
+pub(super) fn of(script: &str, printed: &str, outcome: Outcome) -> Ran {
     let commands = shell::commands(script);
-    let report = Report::of(output);
-    let steps = steps(script, &commands);
-    let failed = if outcome == Outcome::Failed { failed(&steps, output, &report) } else { Vec::new() };
-    // What an output counts is of a check, whatever git says behind it.
-    let reporter = steps.iter().rposition(|step| step.named.is_check && !step.named.is_git);
-    let reporter = reporter.or(steps.len().checked_sub(1));
+    let succeeded = match outcome {
+        Outcome::Passed => Some(true),
+        Outcome::Failed => Some(false),
+        _ => None,
+    };
+    let found = endings(script, &commands, printed, succeeded);
     let mut ran = Ran::default();
-    for (at, Step { command, named, .. }) in steps.iter().enumerate() {
-        let (outcome, report) = match (failed.first(), failed.last()) {
+    let steps = steps(&commands, &found);
+    if matches!(outcome, Outcome::Interrupted | Outcome::Background) {
+        steps.iter().for_each(|step| ran.add(step, outcome, Report::default()));
+        return ran;
+    }
+    let output = Output::read(printed);
+    let reports = reports(&commands, &steps, &output);
+    let suspects = suspects(&steps, &output, printed, is_open(&commands, &found));
+    let blamed =
+        if suspects.is_empty() { Vec::new() } else { failed(&steps, suspects.clone(), printed, &output) };
+    for (at, (step, report)) in steps.iter().zip(reports).enumerate() {
+        let is_suspect = suspects.contains(&at);
+        let outcome = match (blamed.first(), blamed.last()) {
             // What comes behind it was not run.
-            (_, Some(last)) if at > *last => break,
-            (Some(first), Some(last)) if at >= *first => {
+            (_, Some(last)) if is_suspect && at > *last => continue,
+            (Some(first), Some(last)) if is_suspect && at >= *first => {
                 if at == *last {
-                    ran.runs.push(together(&steps, &failed, report.clone()));
+                    ran.runs.push(together(&steps, &blamed, report, &output));
                 }
                 continue;
             }
-            (Some(_), _) => (Outcome::Passed, Report::default()),
-            _ => ended(outcome, &report, Some(at) == reporter, named.is_check),
+            (Some(_), _) if is_suspect => Outcome::Passed,
+            _ => match step.outcome(&report, printed) {
+                Some(outcome) => outcome,
+                None => continue,
+            },
         };
-        if matches!(outcome, Outcome::Passed | Outcome::Unknown) {
-            act(command, output, outcome, &mut ran.acts);
+        let is_done = outcome == Outcome::Passed || outcome == Outcome::Unknown && !step.is_claim();
+        if is_done {
+            act(step.command, printed, &mut ran.acts);
         }
-        if !named.is_git || !matches!(outcome, Outcome::Passed | Outcome::Unknown) {
-            let known = ran.runs.iter().any(|run| run.name == named.name);
-            if !known {
-                ran.runs.push(Run { name: named.name.clone(), outcome, report, is_check: named.is_check });
-            }
+        let is_worth_a_line = match outcome {
+            Outcome::Passed => !step.named.is_git,
+            // Without an outcome, the name of a mere look says nothing.
+            Outcome::Unknown => step.named.is_check || step.is_claim(),
+            _ => true,
+        };
+        if is_worth_a_line {
+            ran.add(step, outcome, report);
         }
     }
-    if matches!(outcome, Outcome::Passed | Outcome::Unknown) {
-        commands.iter().for_each(|command| files(command, &mut ran.acts));
+    for (command, found) in commands.iter().zip(&found) {
+        match found.ending {
+            Ending::Succeeded => files(command, &mut ran.acts),
+            Ending::Unknown if !found.is_suspect => files(command, &mut ran.acts),
+            _ => {}
+        }
     }
     ran
+}
+
+impl Ran {
+    /// Adds a run. A program that is run twice on a line has one, with the worse outcome.
+    fn add(&mut self, step: &Step<'_>, outcome: Outcome, report: Report) {
+        let rank = |outcome| match outcome {
+            Outcome::Passed => 0,
+            Outcome::Background | Outcome::Interrupted => 1,
+            Outcome::Unknown => 2,
+            Outcome::Failed => 3,
+        };
+        match self.runs.iter_mut().find(|run| run.name == step.named.name) {
+            Some(run) if rank(run.outcome) >= rank(outcome) => {}
+            Some(run) => (run.outcome, run.report) = (outcome, report),
+            None => self.runs.push(Run {
+                name: step.named.name.clone(),
+                outcome,
+                report,
+                is_check: step.named.is_check,
+            }),
+        }
+    }
 }
 
 /// A command of a line whose outcome says something.
 struct Step<'c> {
     command: &'c Command,
     named: Named,
-    /// Whether it is run only if the one before it succeeded.
-    is_chained: bool,
+    found: Found,
+    /// Whose summaries it may print into the output.
+    families: Vec<Family>,
 }
 
-fn steps<'c>(script: &str, commands: &'c [Command]) -> Vec<Step<'c>> {
-    let mut steps = Vec::new();
-    let (mut is_chained, mut before) = (true, None);
-    for command in commands {
-        let is_apart = matches!(command.origin, Origin::Substitution | Origin::Heredoc | Origin::Code);
-        if !is_apart {
-            let text = script.get(..command.start).unwrap_or_default();
-            let text = text.trim_end_matches([' ', '\t', '\n', '\\', '(', '{']);
-            // What a command runs begins where it does.
-            is_chained &= before == Some(command.start) || command.place > 0 || text.ends_with("&&");
-            before = Some(command.start);
-        }
-        if let Some(named) = name(command) {
-            steps.push(Step { command, named, is_chained });
-            is_chained = true;
+impl Step<'_> {
+    /// Returns how it ended, by its exit status where that is seen, else by what it says itself; none where it may not have been
+    /// run.
+    fn outcome(&self, report: &Report, printed: &str) -> Option<Outcome> {
+        let says = match self.named.is_git {
+            true => repository_says(self.command, printed),
+            false if report.has_failed => Some(false),
+            false if report.has_passed || report.passed > 0 => Some(true),
+            false => None,
+        };
+        let says = says.map(|is_well| if is_well { Outcome::Passed } else { Outcome::Failed });
+        match self.found.ending {
+            Ending::Skipped => None,
+            Ending::Failed => Some(Outcome::Failed),
+            // Tests that failed are no success, whatever ran them says.
+            Ending::Succeeded if report.failed > 0 => Some(Outcome::Failed),
+            Ending::Succeeded => Some(Outcome::Passed),
+            Ending::Unknown => Some(says.unwrap_or(Outcome::Unknown)),
+            Ending::Perhaps => says,
         }
     }
-    steps
+
+    /// Returns whether it puts something into a repository or a forge: shown only when it is known.
+    fn is_claim(&self) -> bool {
+        const CLAIMS: [&str; 9] = [
+            "git commit",
+            "git push",
+            "git merge",
+            "git rebase",
+            "git cherry-pick",
+            "git revert",
+            "git pull",
+            "git tag",
+            "git am",
+        ];
+        self.named.is_git
+            && (!self.named.name.starts_with("git ") || CLAIMS.contains(&self.named.name.as_str()))
+    }
 }
 
-/// Returns the steps of a failed line of which one failed, in their order: of those that `&&` joins to the last, the ones that
-/// the output speaks of.
-fn failed(steps: &[Step<'_>], output: &str, report: &Report) -> Vec<usize> {
-    let Some(last) = steps.len().checked_sub(1) else { return Vec::new() };
-    let first = (1..=last).rev().find(|at| !steps[*at].is_chained).unwrap_or(0);
-    let mut suspects: Vec<usize> = (first..=last).collect();
+fn steps<'c>(commands: &'c [Command], found: &[Found]) -> Vec<Step<'c>> {
+    let named = commands.iter().zip(found).filter_map(|(command, found)| {
+        let named = name(command)?;
+        let families = if is_silent(command, commands) { Vec::new() } else { families(command) };
+        Some(Step { command, named, found: *found, families })
+    });
+    named.collect()
+}
+
+/// Returns whether a line may have failed because a look found nothing: `grep -q x a && cargo test`.
+fn is_open(commands: &[Command], found: &[Found]) -> bool {
+    const LOOKS: [&str; 12] =
+        ["grep", "egrep", "rg", "test", "[", "diff", "cmp", "which", "command", "pgrep", "find", "jq"];
+    let is_look = |command: &Command| LOOKS.contains(&command.program());
+    commands.iter().zip(found).any(|(command, found)| found.is_suspect && is_look(command))
+}
+
+/// Returns whether what a command prints goes to a file that the line does not show.
+fn is_silent(command: &Command, commands: &[Command]) -> bool {
+    let last =
+        commands.iter().find(|other| other.pipeline == command.pipeline && other.is_last).unwrap_or(command);
+    let is_output =
+        |operator: &str| matches!(operator, ">" | ">>" | "1>" | "1>>" | "&>" | "&>>" | ">|" | ">&");
+    let target = last.redirects.iter().rfind(|redirect| is_output(&redirect.operator));
+    let Some(target) = target.map(|redirect| redirect.target.text.as_str()) else { return false };
+    let is_shown = |other: &Command| {
+        other.start > last.start
+            && READERS.contains(&other.program())
+            && other.words.iter().any(|word| word.text == target)
+    };
+    !matches!(target, "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "1" | "2" | "&1" | "&2")
+        && !commands.iter().any(is_shown)
+}
+
+/// Programs that show files.
+const READERS: [&str; 12] =
+    ["cat", "tail", "head", "less", "more", "bat", "grep", "egrep", "rg", "sed", "awk", "zcat"];
+
+/// Returns whether a line shows what others wrote earlier: a file, a log, the history.
+fn shows_others(commands: &[Command]) -> bool {
+    let written = |word: &str| {
+        let tee =
+            |other: &&Command| other.program() == "tee" && other.words.iter().any(|known| known.text == word);
+        commands.iter().any(|other| other.redirects.iter().any(|redirect| redirect.target.text == word))
+            || commands.iter().any(|other| tee(&other))
+    };
+    commands.iter().any(|command| {
+        let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+        let plain: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let has_file = plain
+            .last()
+            .is_some_and(|file| !written(file) && !file.bytes().all(|byte| byte.is_ascii_digit()));
+        match command.program() {
+            "git" => git_verb(&words)
+                .is_some_and(|(verb, _)| matches!(verb, "log" | "show" | "diff" | "grep" | "blame")),
+            "gh" | "glab" => plain.iter().any(|word| matches!(*word, "view" | "checks" | "list" | "diff")),
+            "docker" | "kubectl" | "podman" => plain.contains(&"logs"),
+            "journalctl" => true,
+            program => command.place == 0 && has_file && READERS.contains(&program),
+        }
+    })
+}
+
+/// Returns what each step says: the summaries in an output go to the step that prints such, if there is one.
+fn reports(commands: &[Command], steps: &[Step<'_>], output: &Output) -> Vec<Report> {
+    let most = steps.iter().map(|step| step.families.len()).max().unwrap_or_default();
+    let shows_others = shows_others(commands);
+    let mut own: Vec<Vec<Family>> = vec![Vec::new(); steps.len()];
+    for family in output.families() {
+        let said = output.report(&[family]);
+        let mut owners: Vec<usize> = (0..steps.len())
+            .filter(|at| steps[*at].families.contains(&family) && steps[*at].found.ending != Ending::Skipped)
+            .filter(|at| !shows_others || steps[*at].families.len() < MANY_FAMILIES)
+            .collect();
+        let mut prefer = |is_meant: &dyn Fn(&Step<'_>) -> bool| {
+            if owners.iter().any(|at| is_meant(&steps[*at])) {
+                owners.retain(|at| is_meant(&steps[*at]));
+            }
+        };
+        prefer(&|step| step.families.len() < MANY_FAMILIES.min(most));
+        if said.passed + said.failed > 0 || !said.failing.is_empty() {
+            prefer(&|step| is_of_testing(&step.named.name));
+        }
+        if matches!(family, Family::Script | Family::Tap) {
+            prefer(&|step| matches!(step.command.program(), "npm" | "pnpm" | "yarn" | "bun" | "node"));
+        }
+        if said.has_failed {
+            prefer(&|step| step.found.ending != Ending::Succeeded);
+        }
+        let names: std::collections::BTreeSet<&str> =
+            owners.iter().map(|at| steps[*at].named.name.as_str()).collect();
+        if names.len() == 1 {
+            owners.iter().for_each(|at| own[*at].push(family));
+        }
+    }
+    // A figure is of what came last.
+    let reporter = steps.iter().rposition(|step| step.named.is_check && !step.named.is_git);
+    let report = |(at, own): (usize, &Vec<Family>)| {
+        let mut report = output.report(own);
+        report.figure = report.figure.filter(|_| Some(at) == reporter);
+        report
+    };
+    own.iter().enumerate().map(report).collect()
+}
+
+/// A program that may print the summaries of more families runs others.
+const MANY_FAMILIES: usize = 5;
+
+/// Returns the steps of a failed line of which one failed.
+fn suspects(steps: &[Step<'_>], output: &Output, printed: &str, is_open: bool) -> Vec<usize> {
+    let may_fail = |step: &Step<'_>| {
+        let ending = step.found.ending;
+        let is_choice = matches!(step.named.name.as_str(), "git add" | "git stage");
+        step.found.is_suspect
+            && !matches!(ending, Ending::Succeeded | Ending::Skipped)
+            && (!is_choice || ending == Ending::Failed)
+    };
+    let suspects: Vec<usize> = (0..steps.len()).filter(|at| may_fail(&steps[*at])).collect();
+    let speaks = |at: &usize| {
+        let step = &steps[*at];
+        step.found.ending == Ending::Failed
+            || output.report(&step.families).has_failed
+            || step.named.is_git && repository_says(step.command, printed) == Some(false)
+    };
+    let is_worth_a_line = suspects.iter().any(speaks) || output.report(&[]).error.is_some();
+    if is_open && !is_worth_a_line { Vec::new() } else { suspects }
+}
+
+/// Returns the suspects of which one failed, in their order: of those that may have, the ones that the output speaks of.
+fn failed(steps: &[Step<'_>], mut suspects: Vec<usize>, printed: &str, output: &Output) -> Vec<usize> {
+    let report = output.report(&output.families());
     let mut prefer = |is_meant: &dyn Fn(usize) -> bool| {
         let meant: Vec<usize> = suspects.iter().copied().filter(|at| is_meant(*at)).collect();
         if !meant.is_empty() {
@@ -134,21 +343,25 @@ fn failed(steps: &[Step<'_>], output: &str, report: &Report) -> Vec<usize> {
         }
     };
     let is_git = |at: usize| steps[at].named.is_git;
-    let is_of_git = GIT_ERRORS.iter().any(|error| output.contains(error));
+    let is_of_git = GIT_ERRORS.iter().any(|error| printed.contains(error));
     let is_of_tests = report.failed > 0 || !report.failing.is_empty();
     if let Some(commit) = steps.iter().position(|step| step.named.name == "git commit") {
         let is_quiet = steps[commit].command.words.iter().any(|word| is_quiet_option(&word.text));
-        match commit_subject(output) {
+        match commit_subject(printed) {
             Some(_) => prefer(&|at| at > commit),
             None if !is_quiet => prefer(&|at| at <= commit),
             None => {}
         }
     }
     if is_of_tests {
+        prefer(&|at| is_of_testing(&steps[at].named.name) && output.report(&steps[at].families).has_failed);
         prefer(&|at| is_of_testing(&steps[at].named.name));
     } else if is_of_git {
         prefer(&is_git);
-    } else if report.has_failed || report.error.is_some() {
+    } else if report.has_failed {
+        prefer(&|at| !is_git(at) && output.report(&steps[at].families).has_failed);
+        prefer(&|at| !is_git(at));
+    } else if report.error.is_some() {
         prefer(&|at| !is_git(at));
     }
     suspects
@@ -157,6 +370,67 @@ fn failed(steps: &[Step<'_>], output: &str, report: &Report) -> Vec<usize> {
 /// Returns whether an option of `git commit` has it print no line about the commit.
 fn is_quiet_option(word: &str) -> bool {
     word == "--quiet" || word.starts_with('-') && !word.starts_with("--") && word.contains('q')
+}
+
+/// Returns whether `git` or a forge's program did what it was asked to, where it says so.
+fn repository_says(command: &Command, printed: &str) -> Option<bool> {
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
+    let has = |marks: &[&str]| printed.lines().any(|line| marks.iter().any(|mark| line.contains(mark)));
+    let begins = |marks: &[&str]| {
+        printed.lines().any(|line| marks.iter().any(|mark| line.trim_start().starts_with(mark)))
+    };
+    if command.program() != "git" {
+        let is_refused =
+            begins(&["X ", "GraphQL:", "HTTP 4", "failed to ", "error", "! Pull request", "gh: "])
+                || has(&["already exists", "failed:", " failed to "]);
+        let is_done = begins(&["https://", "✓ ", "! Merged pull request", "Merging pull request"]);
+        return if is_refused { Some(false) } else { is_done.then_some(true) };
+    }
+    let (verb, _) = git_verb(&words)?;
+    let is_refused = begins(&["fatal: ", "error: "]);
+    if is_refused && (verb != "commit" || commit_subject(printed).is_none()) {
+        return Some(false);
+    }
+    match verb {
+        "commit" => {
+            let is_refused = begins(&[
+                "nothing to commit",
+                "no changes added to commit",
+                "Aborting commit",
+                "- hook id: ",
+            ]) || has(&[
+                "nothing to commit",
+                "nothing added to commit",
+                "hook exited with",
+                "hook failed",
+                "script failed (code",
+            ]);
+            let is_done =
+                commit_subject(printed).is_some() || begins(&["create mode 100", "delete mode 100"]);
+            if is_done { Some(true) } else { is_refused.then_some(false) }
+        }
+        "push" => {
+            let is_refused =
+                has(&["[rejected]", "[remote rejected]", "Permission denied", "Could not read from remote"]);
+            let is_ref = |line: &str| {
+                line.contains(" -> ")
+                    && (line.contains("..") || line.contains("[new ") || line.contains("[deleted]"))
+            };
+            let is_done = printed.lines().any(is_ref) || has(&["Everything up-to-date", "set up to track"]);
+            if is_refused { Some(false) } else { is_done.then_some(true) }
+        }
+        "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "am" => {
+            let is_done = begins(&[
+                "Fast-forward",
+                "Merge made by",
+                "Already up to date",
+                "Successfully rebased",
+                "Current branch ",
+            ]) || verb != "pull" && commit_subject(printed).is_some();
+            if has(&["CONFLICT (", "Automatic merge failed"]) { Some(false) } else { is_done.then_some(true) }
+        }
+        _ => None,
+    }
 }
 
 /// What git prints when it is the one that failed.
@@ -194,8 +468,11 @@ fn is_of_testing(name: &str) -> bool {
 }
 
 /// Returns the run of steps of which one failed: the output does not say which.
-fn together(steps: &[Step<'_>], failed: &[usize], report: Report) -> Run {
+fn together(steps: &[Step<'_>], failed: &[usize], own: Report, output: &Output) -> Run {
     let names: Vec<&str> = failed.iter().map(|at| steps[*at].named.name.as_str()).collect();
+    // What they print belongs to one of them, or to the only one.
+    let is_whole = failed.len() > 1 || own.is_empty() && steps.len() == 1;
+    let report = if is_whole { output.report(&output.families()) } else { own };
     Run {
         name: sanitize::one_line(&names.join(TOGETHER), MOST_SUBJECT_CHARS),
         outcome: Outcome::Failed,
@@ -244,21 +521,6 @@ fn runs_all_tests(name: &str) -> bool {
     is_general
         && (matches!(verb, "test" | "tests" | "check" | "verify" | "xtask test")
             || matches!(program, "tox" | "nox"))
-}
-
-/// Returns how a step of a line that did not fail ended. `is_reporter` says that the output is its.
-fn ended(outcome: Outcome, report: &Report, is_reporter: bool, is_check: bool) -> (Outcome, Report) {
-    match outcome {
-        // A pipe, `;` or `|| true` hides the exit status.
-        Outcome::Passed | Outcome::Unknown if is_check && report.has_failed && is_reporter => {
-            (Outcome::Failed, report.clone())
-        }
-        // Where the exit status is not known, what the tests counted says it.
-        Outcome::Unknown if is_check && is_reporter && (report.passed > 0 || report.has_passed) => {
-            (Outcome::Passed, report.clone())
-        }
-        _ => (outcome, if is_reporter { report.clone() } else { Report::default() }),
-    }
 }
 
 /// A program by the name that people call it.
@@ -516,6 +778,8 @@ fn git(words: &[&str]) -> Option<Named> {
             | "clean"
             | "branch"
             | "worktree"
+            | "add"
+            | "stage"
     );
     is_known.then(|| Named { name: format!("git {verb}"), is_check: false, is_git: true })
 }
@@ -534,26 +798,41 @@ fn git_verb<'w>(words: &'w [&'w str]) -> Option<(&'w str, &'w [&'w str])> {
 }
 
 /// Adds what a command did, apart from its outcome.
-fn act(command: &Command, output: &str, outcome: Outcome, acts: &mut Vec<Act>) {
+fn act(command: &Command, output: &str, acts: &mut Vec<Act>) {
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-    if !matches!(outcome, Outcome::Passed | Outcome::Unknown) {
-        return;
-    }
     match command.program() {
-        "git" => git_act(&words, output, command.input.as_deref(), acts),
+        "git" => git_act(command, &words, output, acts),
         "gh" | "glab" => acts.extend(hub_act(&words, output)),
         _ => {}
     }
 }
 
-fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act>) {
+fn git_act(command: &Command, words: &[&str], output: &str, acts: &mut Vec<Act>) {
     let Some((verb, rest)) = git_verb(words) else { return };
+    let input = command.input.as_deref();
     let plain: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('-')).collect();
     let first = plain.first().copied().unwrap_or_default();
     let has = |option: &str| rest.contains(&option);
+    let has_letter = |letter: char| {
+        rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
     let did = |text: String| Act::Did(text);
+    // Where `git -C` and `cd` are, `.` is all there is.
+    let into = words.iter().position(|word| *word == "-C").and_then(|at| words.get(at + 1)).copied();
+    let places = |paths: &[&str]| -> Vec<String> {
+        let placed = paths.iter().map(|path| placed(command, into, path)).collect::<Vec<_>>();
+        if placed.iter().any(String::is_empty) { Vec::new() } else { placed }
+    };
+    let behind_dashes = rest.iter().position(|word| *word == "--").map(|at| &rest[at + 1..]);
     match verb {
+        "add" | "stage" => {
+            let is_all = has("--all") || has_letter('A') || has_letter('u');
+            acts.push(Act::Staged(if is_all { Vec::new() } else { places(&plain) }));
+        }
+        "clean" if has("--dry-run") || has_letter('n') => {}
+        "clean" => acts.push(Act::Cleaned(places(&plain))),
         "commit" => {
+            acts.push(Act::Settled(has("--all") || has_letter('a')));
             let subject = commit_subject(output)
                 .or_else(|| message(rest, &["-m", "--message", "-am", "-a -m"]))
                 .or_else(|| {
@@ -597,29 +876,51 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
         "checkout" | "switch" if has("-b") || has("-c") || has("-B") || has("-C") => {
             acts.push(did(format!("created branch {first}")))
         }
-        "checkout" if has("--") => {
-            let at = rest.iter().position(|word| *word == "--").unwrap_or_default();
-            acts.push(Act::Restored(
-                rest[at + 1..].iter().map(|path| (*path).to_owned()).filter(|path| path != ".").collect(),
-            ));
+        "checkout" if behind_dashes.is_some() => {
+            acts.push(Act::Restored(places(behind_dashes.unwrap_or_default())));
         }
-        "checkout" if first == "." => acts.push(Act::Restored(Vec::new())),
-        // Without `--` only git knows whether a word is a file or a branch.
-        "checkout" if output.contains("Updated ") && output.contains(" from ") => {
-            acts.push(Act::Restored(plain.iter().map(|path| (*path).to_owned()).collect()));
+        "checkout" | "switch" if has("--force") || has("--discard-changes") || has_letter('f') => {
+            acts.push(Act::Restored(Vec::new()));
         }
+        "checkout" if first == "." => acts.push(Act::Restored(places(&plain))),
         "checkout" | "switch" if !first.is_empty() && output.contains("witched to") => {
             acts.push(did(format!("switched to branch {first}")))
         }
-        "restore" if !has("--staged") || has("--worktree") => {
-            acts.push(Act::Restored(
-                plain.iter().map(|path| (*path).to_owned()).filter(|path| path != ".").collect(),
-            ));
+        // Without `--` only git knows whether a word is a file or a branch.
+        "checkout" if output.contains("Updated ") && output.contains(" from ") => {
+            let files = plain.iter().copied().filter(|word| word.contains(['.', '/']) && !word.contains('~'));
+            let files: Vec<&str> = files.collect();
+            acts.push(Act::Restored(places(if files.is_empty() { &plain } else { &files })));
         }
-        "reset" if has("--hard") => acts.push(Act::Restored(Vec::new())),
+        "checkout" => acts.push(Act::PutBack(places(&plain))),
+        "restore" if !(has("--staged") || has_letter('S')) || has("--worktree") || has_letter('W') => {
+            let source = rest.iter().position(|word| matches!(*word, "-s" | "--source"));
+            let source = source.and_then(|at| rest.get(at + 1));
+            let files: Vec<&str> = plain.iter().copied().filter(|word| Some(word) != source).collect();
+            acts.push(Act::Restored(places(&files)));
+        }
+        "reset" if has("--hard") && matches!(first, "" | "HEAD" | "@") => {
+            acts.push(Act::Restored(Vec::new()))
+        }
+        "reset" if has("--hard") => {
+            acts.push(Act::Undone);
+            acts.push(did(format!("reset to {first}")));
+        }
+        "stash" if output.contains("No local changes to save") => {}
         "stash" if matches!(first, "" | "push" | "save") => {
+            let message = rest.iter().position(|word| matches!(*word, "-m" | "--message"));
+            let message = message.and_then(|at| rest.get(at + 1));
+            let files = match (first, behind_dashes) {
+                ("push", Some(files)) => files.to_vec(),
+                ("push", None) => plain[1..].iter().copied().filter(|word| Some(word) != message).collect(),
+                _ => Vec::new(),
+            };
+            let with_new = has("--include-untracked") || has("--all") || has_letter('u') || has_letter('a');
+            acts.push(Act::Stashed(places(&files), with_new));
             acts.push(did("stashed the changes".to_owned()));
         }
+        "stash" if matches!(first, "pop" | "apply") => acts.push(Act::Unstashed),
+        "stash" if matches!(first, "drop" | "clear") => acts.push(Act::Dropped),
         "mv" if plain.len() == 2 => acts.push(Act::Moved(plain[0].to_owned(), plain[1].to_owned())),
         "rm" if !has("--cached") => acts.extend(plain.iter().map(|path| Act::Removed((*path).to_owned()))),
         "branch" if has("-d") || has("-D") => acts.push(did(format!("deleted branch {first}"))),
@@ -628,6 +929,17 @@ fn git_act(words: &[&str], output: &str, input: Option<&str>, acts: &mut Vec<Act
         }
         _ => {}
     }
+}
+
+/// Returns a path as the folder of the line has it: with the last `cd` and `git -C`; empty for all.
+fn placed(command: &Command, into: Option<&str>, path: &str) -> String {
+    if path.starts_with(['/', '~', '$', ':']) {
+        return path.trim_start_matches(":/").to_owned();
+    }
+    let folders = command.folder.as_deref().into_iter().chain(into);
+    let parts = folders.chain([path]).map(|part| part.trim_start_matches("./").trim_end_matches('/'));
+    let parts: Vec<&str> = parts.filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.join("/")
 }
 
 /// Returns whether `git tag` lists tags.
@@ -735,22 +1047,19 @@ fn files(command: &Command, acts: &mut Vec<Act>) {
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
     let plain: Vec<&str> =
         words.iter().copied().filter(|word| !word.starts_with('-') && !word.contains(['$', '*'])).collect();
+    let at = |path: &str| placed(command, None, path);
     match command.program() {
-        "mv" if plain.len() == 2 => acts.push(Act::Moved(plain[0].to_owned(), plain[1].to_owned())),
-        "rm" => acts
-            .extend(plain.iter().filter(|path| is_source(path)).map(|path| Act::Removed((*path).to_owned()))),
+        "mv" if plain.len() == 2 => acts.push(Act::Moved(at(plain[0]), at(plain[1]))),
+        "rm" => acts.extend(plain.iter().filter(|path| is_source(path)).map(|path| Act::Removed(at(path)))),
         "sed" | "perl" if words.iter().any(|word| word.starts_with("-i") || *word == "-pi") => {
-            acts.extend(
-                plain
-                    .iter()
-                    .skip(1)
-                    .filter(|path| is_source(path))
-                    .map(|path| Act::Wrote((*path).to_owned())),
-            );
+            acts.extend(plain.iter().skip(1).filter(|path| is_source(path)).map(|path| Act::Wrote(at(path))));
         }
-        "cp" if plain.len() == 2 && is_source(plain[1]) => acts.push(Act::Wrote(plain[1].to_owned())),
-        "tee" => acts
-            .extend(plain.iter().filter(|path| is_source(path)).map(|path| Act::Wrote((*path).to_owned()))),
+        "cp" if plain.len() == 2 => acts.push(Act::Copied(at(plain[0]), at(plain[1]))),
+        "tee" => {
+            let is_more = words.iter().any(|word| matches!(*word, "-a" | "--append"));
+            let wrote = if is_more { Act::Wrote } else { Act::Replaced };
+            acts.extend(plain.iter().filter(|path| is_source(path)).map(|path| wrote(at(path))));
+        }
         "cat" | "head" | "tail" | "less" | "bat" => {
             acts.extend(
                 plain.iter().filter(|path| is_source(path)).map(|path| Act::Read((*path).to_owned())),
@@ -762,13 +1071,14 @@ fn files(command: &Command, acts: &mut Vec<Act>) {
         let is_written = matches!(redirect.operator.as_str(), ">" | ">>" | "1>" | "&>");
         let target = redirect.target.text.as_str();
         if is_written && is_source(target) && !redirect.target.is_dynamic {
-            acts.push(Act::Wrote(target.to_owned()));
+            let wrote = if redirect.operator == ">>" { Act::Wrote } else { Act::Replaced };
+            acts.push(wrote(at(target)));
         }
     }
 }
 
 /// Returns whether a path is one of a project's files, not a log or a temporary one.
-fn is_source(path: &str) -> bool {
+pub(super) fn is_source(path: &str) -> bool {
     let name = base_name(path);
     !path.starts_with("/dev/")
         && !path.starts_with("/tmp/")
@@ -778,6 +1088,12 @@ fn is_source(path: &str) -> bool {
         && name != "."
         && name != ".."
         && !name.ends_with(".tmp")
+        && !is_copy(path)
+}
+
+/// Returns whether a file is a copy that was put aside, by its name.
+fn is_copy(path: &str) -> bool {
+    path.ends_with('~') || [".bak", ".orig", ".old", ".backup", ".save"].iter().any(|end| path.ends_with(end))
 }
 
 #[cfg(test)]
@@ -790,7 +1106,13 @@ mod tests {
         let found: Vec<(&str, Outcome)> =
             ran.runs.iter().map(|run| (run.name.as_str(), run.outcome)).collect();
         assert_eq!(found, runs, "{script}");
-        assert_eq!(ran.acts, acts, "{script}");
+        // The story tells what is only kept for later.
+        let is_worth_a_line = |act: &&Act| !matches!(act, Act::Staged(_) | Act::Settled(_));
+        assert_eq!(
+            ran.acts.iter().filter(is_worth_a_line).collect::<Vec<_>>(),
+            acts.iter().collect::<Vec<_>>(),
+            "{script}"
+        );
     }
 
     #[test]
@@ -858,7 +1180,7 @@ mod tests {
             "cd api && npm run build; npm test",
             "",
             Failed,
-            &[("npm run build", Passed), ("npm test", Failed)],
+            &[("npm run build", Outcome::Unknown), ("npm test", Failed)],
             &[],
         );
         check(
@@ -878,6 +1200,207 @@ mod tests {
         );
         let ran = of("cargo test && git push", "test result: ok. 14 passed", Passed);
         assert_eq!(ran.runs[0].report.passed, 14);
+    }
+
+    /// Writes what a line did: `+` passed, with how many tests, `-` failed, `?` was run; then what it did.
+    fn shown(script: &str, output: &str, outcome: Outcome) -> String {
+        let ran = of(script, output, outcome);
+        let run = |run: &Run| {
+            let mark = match run.outcome {
+                Outcome::Passed => '+',
+                Outcome::Failed => '-',
+                _ => '?',
+            };
+            let count = if run.report.passed > 0 { run.report.passed.to_string() } else { String::new() };
+            format!("{}{mark}{count}", run.name)
+        };
+        let act = |act: &Act| match act {
+            Act::Did(what) => Some(what.clone()),
+            Act::Committed(_, subject) => Some(format!("committed {subject}")),
+            _ => None,
+        };
+        let told: Vec<String> = ran.runs.iter().map(run).chain(ran.acts.iter().filter_map(act)).collect();
+        told.join(", ")
+    }
+
+    #[track_caller]
+    fn check_all(cases: &[(&str, &str, Outcome, &str)]) {
+        let wrong = cases.iter().filter_map(|(script, output, outcome, expected)| {
+            let shown = shown(script, output, *outcome);
+            (shown != *expected).then(|| format!("{script}\n  is      {shown}\n  must be {expected}\n"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), cases.len(), wrong.concat());
+    }
+
+    #[test]
+    fn a_line_says_passed_only_where_that_is_known() {
+        use Outcome::{Failed, Passed};
+        let rejected =
+            "[main 1a2b3c4] x\n ! [rejected] main -> main (fetch first)\nerror: failed to push some refs";
+        check_all(&[
+            ("cargo test | tail -5", "", Passed, "cargo test?"),
+            ("make 2>&1 | head", "cc -c a.c\nmake: *** [a.o] Error 1", Passed, "make-"),
+            ("npm test; git status", "", Passed, "npm test?"),
+            ("npm test || true", "npm ERR! Test failed.", Passed, "npm test-"),
+            ("pytest -q &", "", Passed, "pytest?"),
+            ("set +e; pytest; echo done", "done", Passed, "pytest?"),
+            ("if npm run build; then echo built; fi", "built", Passed, "npm run build+"),
+            ("git push 2>&1 | tail -1", "error: failed to push some refs to 'x'", Passed, "git push-"),
+            ("git commit -m 'x' 2>&1 | tail -3", "", Passed, "git commit?"),
+            ("git commit -m x | cat; git push || true", rejected, Passed, "git push-, committed x"),
+            ("go test ./... | tail -20", "ok  \tshop/cart\t0.01s", Passed, "go test+"),
+            (
+                "timeout 60 cargo test > /tmp/t.log 2>&1; echo \"exit=$?\"; tail -3 /tmp/t.log",
+                "exit=101\ntest result: FAILED. 3 passed; 1 failed",
+                Passed,
+                "cargo test-3",
+            ),
+            (
+                "cargo test -q > /tmp/out 2>&1; grep 'test result' /tmp/out",
+                "test result: ok. 4 passed; 0 failed",
+                Passed,
+                "cargo test+4",
+            ),
+            ("git add -A && git commit -qm x && git push -q | cat", "", Passed, "git push?, committed x"),
+            ("gh pr create --fill | cat", "", Passed, "gh pr create?"),
+            ("npx tsc --noEmit | head -20", "src/a.ts(3,5): error TS2322: no", Passed, "tsc-"),
+            ("ruff check . || true", "Found 3 errors.", Passed, "ruff check-"),
+            (
+                "npm run lint; npm test",
+                " FAIL  a.test.ts > adds\nTests  1 failed | 2 passed (3)",
+                Failed,
+                "npm run lint?, npm test-2",
+            ),
+            ("grep -q x a && cargo test", "", Failed, ""),
+            ("cargo test | grep -c FAILED", "0", Failed, "cargo test?"),
+            ("cargo build && cargo test | tail", "", Failed, "cargo build && cargo test-"),
+            ("ls dist && npm publish", "ls: cannot access 'dist': No such file or directory", Failed, ""),
+        ]);
+    }
+
+    #[test]
+    fn words_of_failure_are_none_and_counts_are_of_who_counted() {
+        use Outcome::Passed;
+        let both = "test result: ok. 12 passed; 0 failed\nTests:       3 passed, 3 total";
+        check_all(&[
+            ("cargo fmt && cargo test && npm test", both, Passed, "cargo test+12, npm test+3"),
+            ("grep -c FAILED log && ls tests", "3\ntest_error.py", Passed, ""),
+            ("cat build.log; make", "BUILD FAILED\n3 failed, 2 passed in 1s", Passed, "make+"),
+            ("./deploy.sh", "0 failed, 3 ok\nError handling enabled", Passed, "deploy.sh+"),
+            ("pytest", "tests/test_error.py::test_failed_login PASSED\n1 passed in 0.1s", Passed, "pytest+1"),
+            (
+                "(cd api && cargo test) ; (cd web && npm test)",
+                "test result: FAILED. 1 passed; 1 failed\nTests:       3 passed, 3 total",
+                Passed,
+                "cargo test-1, npm test+3",
+            ),
+            (
+                "cargo build && ./target/debug/app",
+                "FAILED_LOGIN_COUNT=3\nerror: 0",
+                Passed,
+                "cargo build+, app+",
+            ),
+            ("npm run report", "Processed 12 rows, 3 errors in log.txt", Passed, "npm run report+"),
+        ]);
+    }
+
+    #[test]
+    fn other_lines_claim_no_more_than_is_known() {
+        use Outcome::{Failed, Passed};
+        let conflict = "CONFLICT (content): Merge conflict in a";
+        let pushed = "To github.com:o/r.git\n   1a2b3c4..2b3c4d5  main -> main";
+        let log = "1a2b3c4 make test: 3 failed, 2 passed\ntest result: ok. 9 passed; 0 failed";
+        let rails = "12 runs, 30 assertions, 0 failures, 0 errors, 0 skips\nTests:       4 passed, 4 total";
+        check_all(&[
+            ("yarn test --ci | tee out.txt", "", Passed, "yarn test?"),
+            (
+                "cd web && pnpm build 2>&1 | tail -20",
+                " ELIFECYCLE  Command failed with exit code 1.",
+                Passed,
+                "pnpm build-",
+            ),
+            ("mvn -q verify; echo finished", "finished", Passed, "mvn verify?"),
+            ("gradle test || echo 'tests are red'", "tests are red", Passed, "gradle test-"),
+            (
+                "for d in a b; do (cd $d && go test ./...); done",
+                "ok  \ta\t0.1s\nFAIL\tb\t0.2s",
+                Passed,
+                "go test-",
+            ),
+            (
+                "docker build -t x . 2>&1 | grep -i error",
+                "ERROR: failed to solve: process",
+                Passed,
+                "docker build-",
+            ),
+            ("ssh ci 'make test | tail -1'", "", Passed, "make test?"),
+            ("bash -c 'pytest; true'", "", Passed, "pytest?"),
+            (
+                "set -o pipefail; dotnet test | tail -3",
+                "Passed!  - Failed:     0, Passed:     7, Skipped: 0",
+                Passed,
+                "dotnet test+7",
+            ),
+            (
+                "terraform apply -auto-approve | tail",
+                "Apply complete! Resources: 2 added",
+                Passed,
+                "terraform apply+",
+            ),
+            ("git pull --rebase; npm ci", conflict, Passed, "git pull-, npm ci+"),
+            ("git push origin main 2>&1 | tail -2", pushed, Passed, "pushed to origin main"),
+            (
+                "git commit -am 'Fix it' || true",
+                "nothing to commit, working tree clean",
+                Passed,
+                "git commit-",
+            ),
+            ("npm publish & wait", "", Passed, "npm publish?"),
+            ("cargo clippy 2>&1 | grep -c warning", "0", Passed, "cargo clippy?"),
+            ("! cargo test", "test result: FAILED. 1 passed; 1 failed", Passed, "cargo test-1"),
+            ("pytest -x || exit 1; git push", "5 passed in 1.0s", Passed, "pytest+5, pushed"),
+            ("cargo test --no-run && cargo test | head -3", "running 3 tests", Passed, "cargo test?"),
+            ("vitest run > /dev/null 2>&1", "", Passed, "vitest+"),
+            ("phpunit | grep -v Deprecated", "OK (12 tests, 30 assertions)", Passed, "phpunit+12"),
+            (
+                "pnpm lint && pnpm test",
+                "✖ 3 problems (2 errors, 1 warning)",
+                Failed,
+                "pnpm lint && pnpm test-",
+            ),
+            ("test -f x && make", "", Failed, ""),
+            (
+                "cargo test; echo done; exit 1",
+                "test result: ok. 3 passed; 0 failed\ndone",
+                Failed,
+                "cargo test+3",
+            ),
+            ("npm run build | tee log", "", Failed, "npm run build-"),
+            ("cd missing && npm test", "bash: line 1: cd: missing: No such file or directory", Failed, ""),
+            (
+                "flake8 . ; mypy src",
+                "Found 2 errors in 1 file (checked 3 source files)",
+                Failed,
+                "flake8?, mypy-",
+            ),
+            (
+                "python manage.py test",
+                "test_error_page ... ok\nRan 3 tests in 0.1s\n\nOK",
+                Passed,
+                "manage.py test+3",
+            ),
+            ("npm run dev:check", "[error] 0 errors\nfailed: 0", Passed, "npm run dev:check+"),
+            ("git log --oneline | head; cargo test", log, Passed, "cargo test+9"),
+            (
+                "gh run view 12 --log | tail; npm test",
+                "Tests:       1 failed, 3 passed, 4 total",
+                Passed,
+                "npm test+",
+            ),
+            ("find . -name '*_test.go' | wc -l && go build ./...", "12", Passed, "go build+"),
+            ("rails test && npx jest", rails, Passed, "rails test+12, jest+4"),
+        ]);
     }
 
     #[test]
@@ -957,7 +1480,7 @@ mod tests {
         check("git mv a.rs b.rs", "", Passed, &[], &[Act::Moved("a.rs".into(), "b.rs".into())]);
         check("rm -f src/a.rs", "", Passed, &[], &[Act::Removed("src/a.rs".into())]);
         check("git checkout -- src/a.rs", "", Passed, &[], &[Act::Restored(vec!["src/a.rs".into()])]);
-        check("cat > notes.md <<E\nx\nE", "", Passed, &[], &[Act::Wrote("notes.md".into())]);
+        check("cat > notes.md <<E\nx\nE", "", Passed, &[], &[Act::Replaced("notes.md".into())]);
         check(
             "gh pr create --title 'Check expiry' --body x",
             "https://github.com/o/r/pull/42",

@@ -2,9 +2,9 @@
 
 use super::change::{self, Change};
 use super::prose;
-use super::report::Report;
 use super::run::{self, Act, Outcome, Run};
 use crate::turn::{Observed, Turn};
+use outcome::Report;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -84,6 +84,8 @@ pub(super) struct Part<'t> {
     pub(super) tasks: BTreeMap<String, (String, bool)>,
     pub(super) plans: Vec<String>,
     pub(super) commands: Vec<String>,
+    /// Copies of files, by their path: what had been changed in the file when it was copied.
+    copies: BTreeMap<String, (String, Option<Change>)>,
 }
 
 impl<'t> Part<'t> {
@@ -111,6 +113,7 @@ impl<'t> Part<'t> {
             tasks: BTreeMap::new(),
             plans: Vec::new(),
             commands: Vec::new(),
+            copies: BTreeMap::new(),
         }
     }
 
@@ -534,38 +537,112 @@ fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
             part.did.push(format!("committed{hash} \"{subject}\""));
         }
         Act::Moved(from, to) => {
-            let (from, mut to) = (relative(observed, &from), relative(observed, &to));
-            if to.ends_with('/') || !to.rsplit('/').next().unwrap_or_default().contains('.') {
-                let name = from.rsplit('/').next().unwrap_or_default();
-                if from.rsplit('/').next().is_some_and(|name| name.contains('.')) {
-                    to = format!("{}/{name}", to.trim_end_matches('/'));
+            let (from, to) =
+                (relative(observed, &from), into_folder(&relative(observed, &from), relative(observed, &to)));
+            if !part.put_copy_back(&from, &to) {
+                moved(part, from, to);
+            }
+        }
+        Act::Copied(from, to) => {
+            let (from, to) =
+                (relative(observed, &from), into_folder(&relative(observed, &from), relative(observed, &to)));
+            if !part.put_copy_back(&from, &to) {
+                part.copies.insert(to.clone(), (from.clone(), part.changes.get(&from).cloned()));
+                if run::is_source(&to) {
+                    part.change(to).replace();
                 }
             }
-            moved(part, from, to);
         }
+        Act::Replaced(path) => part.change(relative(observed, &path)).replace(),
+        Act::Staged(paths) => part.each_at(observed, &paths, |change| change.is_staged = true),
+        Act::Settled(all) => {
+            let any = part.changes.values().any(|change| change.is_staged);
+            let is_settled = |change: &&mut Change| !any || change.is_staged || all && !change.is_new;
+            part.changes.values_mut().filter(is_settled).for_each(Change::settle);
+        }
+        Act::Stashed(paths, with_new) => part.each_at(observed, &paths, |change| change.stash(with_new)),
+        Act::Unstashed => part.changes.values_mut().for_each(Change::unstash),
+        Act::Dropped => part.changes.values_mut().for_each(|change| change.stashed = None),
+        Act::Cleaned(paths) => {
+            part.each_at(observed, &paths, |change| change.is_deleted |= change.is_untracked())
+        }
+        Act::Undone => part.changes.values_mut().for_each(Change::undo),
+        Act::PutBack(paths) if !paths.is_empty() => part.each_at(observed, &paths, Change::restore),
+        Act::PutBack(_) => {}
         Act::Removed(path) => part.change(relative(observed, &path)).is_deleted = true,
         Act::Wrote(path) => {
             part.change(relative(observed, &path));
         }
         Act::Restored(paths) if paths.is_empty() => {
-            let mut any = false;
-            for change in part.changes.values_mut() {
-                change.is_restored = true;
-                any = true;
-            }
-            if !any {
+            if part.changes.is_empty() {
                 part.did.push("put back the last commit's files".to_owned());
             }
+            part.each_at(observed, &[".".to_owned()], Change::restore);
         }
         Act::Restored(paths) => {
             for path in paths {
-                let change = part.change(relative(observed, &path));
-                change.is_restored = true;
+                let whole = relative(observed, &path);
+                if !whole.contains('*') && !part.changes.keys().any(|known| is_at(known, &whole)) {
+                    part.change(whole).is_restored = true;
+                }
+                part.each_at(observed, &[path], Change::restore);
             }
         }
         Act::Read(path) => {
             part.reads.insert(relative(observed, &path));
         }
+    }
+}
+
+/// Returns where a file is that is moved or copied to a path, which may be a folder.
+fn into_folder(from: &str, to: String) -> String {
+    let (name, last) = (from.rsplit('/').next().unwrap_or(from), to.rsplit('/').next().unwrap_or_default());
+    let is_folder = to.ends_with('/') || !last.contains('.');
+    if is_folder && name.contains('.') { format!("{}/{name}", to.trim_end_matches('/')) } else { to }
+}
+
+/// Returns whether a file is what a path names: the file, a folder around it, or a pattern with `*`.
+fn is_at(file: &str, path: &str) -> bool {
+    match path.split_once('*') {
+        Some((before, behind)) => {
+            let end = behind.rsplit('*').next().unwrap_or(behind);
+            file.starts_with(before) && file.ends_with(end)
+        }
+        None => file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+    }
+}
+
+impl Part<'_> {
+    /// Does something to the changes at these paths; to those in the folder of the call where there are none.
+    fn each_at(&mut self, observed: &Observed, paths: &[String], mut action: impl FnMut(&mut Change)) {
+        let root = observed.root.to_string_lossy();
+        let tidied = |path: &String| {
+            let path = relative(observed, path);
+            let path = path.trim_end_matches("/.").trim_end_matches('/').to_owned();
+            if path == root.trim_end_matches('/') || path == "." { String::new() } else { path }
+        };
+        let paths: Vec<String> = paths.iter().map(tidied).collect();
+        for (known, change) in &mut self.changes {
+            if paths.is_empty() || paths.iter().any(|path| path.is_empty() || is_at(known, path)) {
+                action(change);
+            }
+        }
+    }
+
+    /// Puts a file back whose copy comes to its place; returns whether it is one.
+    fn put_copy_back(&mut self, from: &str, to: &str) -> bool {
+        let Some((_, before)) = self.copies.get(from).filter(|(file, _)| file == to).cloned() else {
+            return false;
+        };
+        if let Some(change) = self.changes.get_mut(to) {
+            match before {
+                Some(before) => *change = before,
+                None => change.undo(),
+            }
+        }
+        self.changes.remove(from);
+        self.order.retain(|path| path != from);
+        true
     }
 }
 

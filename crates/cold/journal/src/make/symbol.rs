@@ -11,6 +11,7 @@ pub(super) enum Language {
     Script,
     Go,
     Java,
+    CSharp,
     C,
     Ruby,
     Shell,
@@ -56,16 +57,18 @@ impl Language {
             "py" | "pyi" | "ipynb" => Self::Python,
             "ts" | "tsx" | "js" | "jsx" | "mjs" | "cjs" | "mts" | "vue" | "svelte" | "astro" => Self::Script,
             "go" => Self::Go,
-            "java" | "kt" | "kts" | "cs" | "scala" | "swift" | "dart" | "php" | "groovy" => Self::Java,
+            "cs" | "csx" => Self::CSharp,
+            "java" | "kt" | "kts" | "scala" | "swift" | "dart" | "php" | "groovy" => Self::Java,
             "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "m" | "mm" | "zig" => Self::C,
             "rb" | "ex" | "exs" | "lua" | "cr" => Self::Ruby,
             "sh" | "bash" | "zsh" | "fish" | "bats" | "ps1" => Self::Shell,
             "sql" => Self::Sql,
             "yml" | "yaml" => Self::Keys,
-            "toml" | "ini" | "service" => Self::Toml,
+            "toml" | "ini" | "service" | "timer" | "socket" | "cnf" | "editorconfig" | "gitconfig"
+            | "desktop" => Self::Toml,
             "cfg" | "conf" => Self::Sections,
             "json" | "jsonc" | "json5" => Self::Json,
-            "env" | "properties" => Self::Variables,
+            "env" | "properties" | "npmrc" => Self::Variables,
             "md" | "mdx" | "markdown" | "rst" | "adoc" => Self::Markdown,
             "css" | "scss" | "sass" | "less" => Self::Css,
             "mk" => Self::Make,
@@ -91,6 +94,7 @@ impl Language {
             Self::Script => script(text, indent).map(found),
             Self::Go => go(text).map(found),
             Self::Java => java(text).map(found),
+            Self::CSharp => c_sharp(text).map(found),
             Self::C => c(text, indent).map(found),
             Self::Ruby => ruby(text).map(found),
             Self::Shell => shell(text).map(found),
@@ -290,11 +294,44 @@ fn script(text: &str, indent: usize) -> Option<(String, bool)> {
     }
     if let Some(rest) = ["const", "let", "var"].iter().find_map(|word| behind(text, word)) {
         let name = identifier(rest)?;
-        let value = rest[name.len()..].split_once('=').map_or("", |(_, value)| value.trim_start());
-        let is_function = value.contains("=>") || value.starts_with("function") || value.starts_with("async");
+        let value = rest[name.len()..].split_once('=').map_or("", |(_, value)| value.trim());
+        let is_function = is_function(value);
         return (is_function || is_exported || indent == 0).then(|| (name.to_owned(), false));
     }
     method(text, indent)
+}
+
+/// Returns whether a value is a function, not one that is given to a call: `(a) => {`, `async a => a`.
+fn is_function(value: &str) -> bool {
+    let value =
+        value.strip_prefix("async").filter(|rest| !rest.starts_with(char::is_alphanumeric)).unwrap_or(value);
+    let value = value.trim_start();
+    if value.starts_with("function") || matches!(value, "(" | "({" | "([") {
+        return true;
+    }
+    let value =
+        if value.starts_with('<') { behind_brackets(value).unwrap_or(value).trim_start() } else { value };
+    let behind = match value.starts_with('(') {
+        true => closing(value).map(|end| value[end + 1..].trim_start()),
+        false => identifier(value).map(|name| value[name.len()..].trim_start()),
+    };
+    behind.is_some_and(|rest| rest.starts_with("=>") || rest.starts_with(':') && rest.contains("=>"))
+}
+
+/// Returns where the parenthesis is closed that a text begins with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// Returns the text between the quotation marks that a text begins with.
@@ -314,8 +351,10 @@ fn method(text: &str, indent: usize) -> Option<(String, bool)> {
     let text = text.trim_start_matches(['*', '#']);
     let name = identifier(text).filter(|name| indent > 0 && !is_keyword(name))?;
     let rest = text[name.len()..].trim_start();
-    let opens = text.trim_end().ends_with('{') && !text.contains("=> {");
-    (rest.starts_with(['(', '<']) && opens).then(|| (name.to_owned(), false))
+    // An object or a function that is given to a call opens before the parenthesis is closed.
+    let head = text.trim_end().strip_suffix('{')?;
+    let is_closed = head.matches('(').count() == head.matches(')').count();
+    (rest.starts_with(['(', '<']) && is_closed && !text.contains("=> {")).then(|| (name.to_owned(), false))
 }
 
 fn go(text: &str) -> Option<(String, bool)> {
@@ -384,6 +423,65 @@ fn java(text: &str) -> Option<(String, bool)> {
         && !is_keyword(name)
         && !is_keyword(head.split_whitespace().next().unwrap_or_default()))
     .then(|| (name.to_owned(), false))
+}
+
+/// A type, method, property, field or constant of C#: all have a modifier or a body.
+fn c_sharp(text: &str) -> Option<(String, bool)> {
+    let mut text = text;
+    while let Some((attribute, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) {
+        // `[HttpGet("{id}")] public …`; an attribute alone is about the next line.
+        text = if attribute.is_empty() { return None } else { rest.trim_start() };
+    }
+    const MORE: &[&str] = &[
+        "new", "required", "extern", "unsafe", "volatile", "event", "static", "file", "ref", "implicit",
+        "explicit",
+    ];
+    let modifiers: Vec<&str> =
+        MODIFIERS.iter().chain(MORE).copied().filter(|word| *word != "case" && *word != "default").collect();
+    let is_new = text.starts_with("new ");
+    let bare = without(text, &modifiers);
+    let has_modifier = bare.len() < text.len() && !is_new;
+    if let Some(rest) = behind(bare, "namespace") {
+        let name = rest.trim_end_matches(['{', ';', ' ']);
+        return identifier(name).map(|_| (name.to_owned(), true));
+    }
+    let types = ["class", "interface", "enum", "record struct", "record class", "record", "struct"];
+    if let Some(name) = after_word(bare, &types) {
+        return Some((name, true));
+    }
+    if is_keyword(identifier(bare)?) && identifier(bare) != Some("this") {
+        return None;
+    }
+    let end = bare.find(['(', '{', '=', ';']).unwrap_or(bare.len());
+    let head = bare[..end].trim();
+    let behind_head = &bare[end..];
+    let typed = head.rsplit_once(char::is_whitespace);
+    // Of a generic method's name, what is before `<`; a type may have blanks in its own.
+    let name = match head.strip_suffix('>') {
+        Some(head) => identifier(head.rsplit_once('<')?.0.rsplit(char::is_whitespace).next()?)?,
+        None => identifier(typed.map_or(head, |(_, name)| name.rsplit('.').next().unwrap_or(name)))?,
+    };
+    let is_plain = !head.contains(['"', '+', '!', '&', '|']) && !head.contains("=>") && !is_keyword(name);
+    let line = bare.trim_end();
+    let is_member = if behind_head.starts_with('(') {
+        let is_body = line.ends_with([')', '{', '(', ','])
+            || line.contains("=>")
+            || line.contains(") where ")
+            || has_modifier;
+        let is_constructor = typed.is_none() && has_modifier;
+        let is_call = head.contains('.') && !has_modifier;
+        is_body && (typed.is_some() || is_constructor) && !is_call && (has_modifier || !line.ends_with(");"))
+    } else if behind_head.starts_with('{') {
+        typed.is_some()
+            && (behind_head.contains("get")
+                || behind_head.contains("set")
+                || has_modifier && behind_head.trim() == "{")
+    } else if behind_head.starts_with("=>") {
+        typed.is_some()
+    } else {
+        has_modifier && typed.is_some()
+    };
+    (is_member && is_plain).then(|| (name.to_owned(), false))
 }
 
 fn c(text: &str, indent: usize) -> Option<(String, bool)> {
@@ -481,8 +579,14 @@ fn key(text: &str, mark: char) -> Option<String> {
 
 fn toml(text: &str, indent: usize) -> Option<Definition> {
     if let Some(rest) = text.strip_prefix('[') {
-        let name = rest.trim_start_matches('[').split(']').next()?.trim().to_owned();
-        let is_section = !name.is_empty() && !name.contains([',', '"', '{']) || name.contains('.');
+        let (name, behind) = rest.trim_start_matches('[').split_once(']')?;
+        let name = name.trim().to_owned();
+        let behind = behind.trim_start_matches(']').trim();
+        // An array's line has more than names.
+        let is_section = !name.is_empty()
+            && !name.starts_with(['"', '\'', '{'])
+            && !name.contains([',', '{'])
+            && (behind.is_empty() || behind.starts_with(['#', ';']));
         return is_section.then_some(Definition { name, indent: 0, is_outer: true });
     }
     let (name, _) = text.split_once(['=', ':'])?;
@@ -499,13 +603,22 @@ fn sections(line: &str, indent: usize) -> Option<Definition> {
     if text.starts_with(['[', '#', '}']) || text.is_empty() {
         return toml(text, indent).filter(|definition| definition.is_outer);
     }
+    if let Some((name, _)) =
+        text.split_once('=').filter(|(name, _)| !name.trim().contains(char::is_whitespace))
+    {
+        let name = name.trim().trim_end_matches([':', '+']).to_owned();
+        return (!name.is_empty()).then(|| Definition { name, indent: indent + 1, is_outer: false });
+    }
     let name: Vec<&str> = text.trim_end_matches('{').split_whitespace().take(2).collect();
     let is_section = indent == 0 || text.ends_with('{');
     is_section.then(|| Definition { name: name.join(" "), indent, is_outer: false })
 }
 
 fn json(text: &str) -> Option<String> {
-    let (name, rest) = text.strip_prefix('"')?.split_once('"')?;
+    let (name, rest) = match text.strip_prefix(['"', '\'']) {
+        Some(rest) => rest.split_once(['"', '\''])?,
+        None => text.split_at(identifier(text)?.len()),
+    };
     (rest.trim_start().starts_with(':') && name.len() <= 60 && !name.is_empty()).then(|| name.to_owned())
 }
 
@@ -595,6 +708,49 @@ mod tests {
             ],
         );
         check(
+            "Api/OrdersController.cs",
+            &[
+                ("    [HttpGet(\"{id}\")]", ""),
+                ("    [Authorize] public IActionResult Get(int id)", "Get"),
+                ("    public async Task<Order?> FindAsync(int id, CancellationToken token)", "FindAsync"),
+                ("    public decimal Total => Lines.Sum(line => line.Price);", "Total"),
+                ("    public string Name { get; set; } = \"\";", "Name"),
+                ("    private readonly ILogger<Orders> _log;", "_log"),
+                ("    public const int Max = 5;", "Max"),
+                ("    public Orders(ILogger<Orders> log)", "Orders"),
+                ("    protected override void OnModelCreating(ModelBuilder builder) =>", "OnModelCreating"),
+                ("    static T Parse<T>(string text) where T : class", "Parse"),
+                ("public record Order(int Id, string Name);", "Order"),
+                ("namespace Shop.Api;", "Shop.Api"),
+                ("        var order = await _orders.FindAsync(id);", ""),
+                ("        return Ok(order);", ""),
+                ("        _log.LogInformation(\"x\");", ""),
+                ("        if (order is null) return NotFound();", ""),
+                ("        Order order = new Order(1);", ""),
+                ("        foreach (var line in lines)", ""),
+                ("        throw new ArgumentException(nameof(id));", ""),
+                ("        total += line.Price;", ""),
+                ("        Save(order);", ""),
+                ("using System.Text;", ""),
+            ],
+        );
+        check(
+            "web/use-cart.ts",
+            &[
+                ("const { data, error } = useQuery(key);", ""),
+                ("  const [open, setOpen] = useState(false);", ""),
+                ("  const total = lines.reduce((sum, line) => sum + line.price, 0);", ""),
+                ("  const add = (line: Line): void => {", "add"),
+                ("  const pick = async id => load(id);", "pick"),
+                ("  const save = useless(3);", ""),
+                ("  dispatch({", ""),
+                ("  useEffect(function () {", ""),
+                ("  setup(props, { emit }) {", "setup"),
+                ("export const { useCartQuery } = api;", ""),
+                ("  const same = (a + b) * c;", ""),
+            ],
+        );
+        check(
             "web/a.tsx",
             &[
                 ("export default function Page() {", "Page"),
@@ -653,7 +809,12 @@ mod tests {
                 ("url: http://x", "url"),
             ],
         );
-        check("a.toml", &[("[cache]", "cache"), ("ttl = 3", "ttl"), ("[[bin]]", "bin")]);
+        check(
+            "a.toml",
+            &[("[cache]", "cache"), ("ttl = 3", "ttl"), ("[[bin]]", "bin"), ("  [\"a.py\"],", "")],
+        );
+        check("my.conf", &[("[mysqld]", "mysqld"), ("max_connections = 100", "max_connections")]);
+        check("a.json5", &[("  retries: 3,", "retries"), ("  'url': 'x',", "url")]);
         check("a.cfg", &[("frontend public", "frontend public"), ("    bind :443", ""), ("[main]", "main")]);
         check("package.json", &[("  \"test\": \"vitest\",", "test")]);
         check("README.md", &[("## Set up ##", "Set up"), ("text", "")]);

@@ -340,3 +340,112 @@ fn a_look_that_failed_is_kept_with_the_entry() {
         ]
     );
 }
+
+/// Goes through a turn: `~ path name` edits a function, `+ path name` writes a new file, `$ command ⏎ output` runs a command, and
+/// `! command` one that fails. Returns the lines.
+fn told(steps: &[&str]) -> String {
+    let mut bench = Bench::new();
+    bench.prompt("Try it");
+    for step in steps {
+        let (kind, rest) = step.split_once(' ').unwrap();
+        match kind {
+            "~" => {
+                let (path, name) = rest.split_once(' ').unwrap();
+                let lines = [
+                    format!(" fn {name}() {{"),
+                    format!("-    old_{name}();"),
+                    format!("+    new_{name}();"),
+                    " }".into(),
+                ];
+                bench.edit(path, &lines.each_ref().map(String::as_str));
+            }
+            "+" => {
+                let (path, name) = rest.split_once(' ').unwrap();
+                bench.put(
+                    "tool",
+                    json!({
+                        "tool": "Write", "output": {"type": "create", "structuredPatch": []},
+                        "input": {"file_path": format!("/home/dev/shop/{path}"), "content": format!("fn {name}() {{\n    go();\n}}\n")},
+                    }),
+                );
+            }
+            "!" => {
+                bench.bash_fails(rest, "");
+            }
+            _ => {
+                let (command, output) = rest.split_once(" ⏎ ").unwrap_or((rest, ""));
+                bench.bash(command, output);
+            }
+        }
+    }
+    bench.done("That is it for now, as far as I can see.");
+    bench.lines().join("\n")
+}
+
+/// Checks turns: what their lines say and what they do not.
+#[track_caller]
+fn check_told(cases: &[(&[&str], &[&str], &[&str])]) {
+    let mut wrong = String::new();
+    for (steps, says, says_not) in cases {
+        let told = told(steps);
+        let is_right =
+            says.iter().all(|part| told.contains(part)) && !says_not.iter().any(|part| told.contains(part));
+        if !is_right {
+            wrong.push_str(&format!("{steps:?}\n  must say {says:?}, not {says_not:?}\n{told}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn changes_that_were_taken_back_do_not_stand() {
+    const GONE: &[&str] = &["`parse`", ": changed, then reverted"];
+    const STAYS: &[&str] = &["`parse`"];
+    const BACK: &[&str] = &["reverted", "stashed", "put back"];
+    let edit = "~ src/a.rs parse";
+    check_told(&[
+        (&[edit, "$ git checkout ."], GONE, &[]),
+        (
+            &[edit, "~ web/b.rs draw", "$ git checkout -- src/"],
+            &["`parse`", ": changed, then reverted; web/b.rs: `draw`, with `new_draw` (+1 −1)"],
+            &[],
+        ),
+        (&[edit, "$ git stash"], &["`parse`", ": changed, then stashed"], &[]),
+        (
+            &[edit, "$ git stash -u && cargo check ⏎ x", "$ git stash pop"],
+            STAYS,
+            &["reverted", "then stashed"],
+        ),
+        (&[edit, "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse", "$ git reset --hard"], STAYS, BACK),
+        (&[edit, "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse", "$ git reset --hard HEAD~1"], GONE, &[]),
+        (&["+ src/n.rs parse", "$ git clean -fd"], GONE, &[]),
+        (&["+ src/n.rs parse", "$ git checkout ."], STAYS, BACK),
+        (&[edit, "$ git restore --staged src/a.rs"], STAYS, BACK),
+        (&[edit, "$ git restore -s HEAD~1 src/a.rs"], GONE, &["HEAD"]),
+        (&[edit, "$ cp /tmp/x.rs src/a.rs"], &["src/a.rs"], &["`parse`"]),
+        (&["$ cp src/a.rs src/a.rs.bak", edit, "$ mv src/a.rs.bak src/a.rs"], GONE, &["bak"]),
+        (&[edit, "$ cd src && git checkout a.rs"], GONE, &[]),
+        (&[edit, "! git checkout HEAD -- src/a.rs; cargo test"], GONE, &[]),
+        (&[edit, "$ git diff; git checkout main ⏎ Switched to branch 'main'"], STAYS, BACK),
+        (&[edit, "$ git checkout -q src/a.rs"], GONE, &[]),
+        (&[edit, "$ git checkout .", "~ src/a.rs print"], &["`print`"], &["`parse`", "reverted"]),
+        (&[edit, "$ git checkout HEAD~1 -- src/a.rs"], GONE, &[]),
+        (&[edit, "$ git stash push -m wip src/a.rs"], &["`parse`", ": changed, then stashed"], &[]),
+        (&[edit, "$ git stash", "$ git stash drop"], GONE, &[]),
+        (
+            &[edit, "$ git add -A && git commit -qm Parse", "~ src/a.rs print", "$ git restore ."],
+            STAYS,
+            &["`print`", "reverted"],
+        ),
+        (&[edit, "$ cat > src/a.rs <<'E'\nfn other() {}\nE"], &["src/a.rs"], &["`parse`"]),
+        (&[edit, "$ git clean -n"], STAYS, BACK),
+        (&[edit, "$ git checkout -b topic"], STAYS, BACK),
+        (&[edit, "$ git reset --soft HEAD~1"], STAYS, BACK),
+        (&["+ src/n.rs parse", "$ git add src/n.rs", "$ git reset --hard"], GONE, &[]),
+        (&[edit, "$ git -C src checkout -- a.rs"], GONE, &[]),
+        (&[edit, "$ git restore 'src/*.rs'"], GONE, &[]),
+        (&[edit, "$ sed -i s/a/b/ src/a.rs"], STAYS, BACK),
+        (&[edit, "! git stash pop"], STAYS, BACK),
+        (&[edit, "$ git checkout --force main ⏎ Switched to branch 'main'"], GONE, &[]),
+    ]);
+}
