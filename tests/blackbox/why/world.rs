@@ -536,10 +536,10 @@ impl World {
         };
         let lines = self.files[&path].clone();
         let stays = self.dice.below(2) == 0;
-        let halves = if stays { vec![middle..lines.len()] } else { vec![0..middle, middle..lines.len()] };
-        for half in &halves {
-            let new = format!("src/{}_{}_{}.rs", self.dice.word(), self.calls, half.start);
-            self.files.insert(new.clone(), lines[half.clone()].to_vec());
+        let first = (!stays).then_some((0, middle));
+        for (from, to) in first.into_iter().chain([(middle, lines.len())]) {
+            let new = format!("src/{}_{}_{}.rs", self.dice.word(), self.calls, from);
+            self.files.insert(new.clone(), lines[from..to].to_vec());
             self.record_write(&new);
         }
         if stays {
