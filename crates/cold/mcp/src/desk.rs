@@ -39,6 +39,9 @@ const SUMMARIES: usize = 10;
 const MAX_IDS: usize = 50;
 /// How many ids that were left out are named.
 const MOST_NAMED: usize = 20;
+/// How many arguments that no tool knows are named, and how many characters of each.
+const MOST_UNKNOWN: usize = 5;
+const MAX_NAME: usize = 40;
 /// The most decisions of the journal that are looked at.
 const MOST_DECISIONS: i64 = 200;
 /// What counts as a decision.
@@ -89,7 +92,19 @@ impl Desk {
     pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
         // Before anything is drained; a failure leaves it to the next call.
         let _ = store::known::note(&self.paths);
-        (tool.run)(self, &Arguments(arguments)).map_err(|refusal| self.refused(&refusal))
+        let arguments = Arguments::new(arguments);
+        let answer = (tool.run)(self, &arguments).map_err(|refusal| self.refused(&refusal))?;
+        // A filter that is left out without a word would be a wrong answer.
+        let is_listed = |name: &str| tool.parameters.iter().any(|parameter| parameter.name == name);
+        let unknown = arguments.unknown().filter(|name| !is_listed(name));
+        let unknown: Vec<String> = unknown
+            .take(MOST_UNKNOWN)
+            .map(|name| text::sanitize::for_model(&one_line(name, MAX_NAME)).into_owned())
+            .collect();
+        match &*unknown {
+            [] => Ok(answer),
+            unknown => Ok(format!("{answer}\nNot used: {} knows no {}.", tool.name, unknown.join(", "))),
+        }
     }
 
     /// Returns a refusal: what it lists below its first line are titles of what is recorded, so that is fenced, too.
@@ -129,6 +144,15 @@ impl Desk {
             }
             None => vec![Project::of(&self.cwd).key],
         })
+    }
+
+    fn project(&self, finder: &Finder, key: &str) -> Result<Project, String> {
+        let own = Project::of(&self.cwd);
+        if own.key == key {
+            return Ok(own);
+        }
+        let root = projects::root(&finder.store, key).map_err(said)?.unwrap_or_default();
+        Ok(Project { key: key.to_owned(), name: projects::name(key), root })
     }
 
     /// Searches, and returns what was found with the words that were looked up and what there is beyond.
@@ -271,7 +295,7 @@ impl Desk {
             None => {
                 let words: Vec<String> =
                     anchor.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
-                answers::anchor(&finder, &self.paths, &words, projects).map_err(said)?
+                answers::anchor(&finder, &self.paths, &words, projects.clone()).map_err(said)?
             }
         };
         let around = sources::around(&finder.store, &self.paths, &anchor, (before, after));
@@ -280,7 +304,9 @@ impl Desk {
         let plain = |side: &[Loaded]| -> Vec<String> {
             side.iter().map(|loaded| row(loaded, &mut Words::default(), false)).collect()
         };
-        let middle = format!("> {}", row(&anchor, &mut words, false));
+        // An id may be of another project than the one that was asked about; what is around it is then, too.
+        let is_of_another = !projects.contains(&anchor.document.project);
+        let middle = format!("> {}", row(&anchor, &mut words, is_of_another));
         sheet.push_around(plain(&around.before), middle, plain(&around.after));
         let rest = "Call again with a larger budget, or with the first or last id as the anchor.";
         Ok(sheet.finish(&self.fence(), "timeline", 0, rest, &next(&finder)))
@@ -495,7 +521,11 @@ impl Desk {
         let settings = Settings::read(&self.env, &self.paths.hook_settings());
         let mut taste = Taste::of(&settings);
         taste.max_bytes = taste.max_bytes.min(budget * PER_TOKEN);
-        let past = recall::look(&finder.store, &Project::of(&self.cwd), &taste, |_| Situation::default());
+        let project = match &*self.projects(arguments, &finder)? {
+            [key] => self.project(&finder, key)?,
+            _ => return Err("project: one at a time; `search` takes `all`".to_owned()),
+        };
+        let past = recall::look(&finder.store, &project, &taste, |_| Situation::default());
         let past = past.map_err(|error| said(error.into()))?;
         let text = past.map(|past| recall::index(&past, &taste, &self.fence(), &recall::local).text);
         let text = text.filter(|text| !text.is_empty());
@@ -652,7 +682,11 @@ fn nearest(
     // `yesterday` and `3d` are words, too.
     let is_moment =
         anchor.len() >= "2026-11-18".len() && anchor.starts_with(|first: char| first.is_ascii_digit());
-    let Some(at) = is_moment.then(|| moment(anchor, true).ok()).flatten() else { return Ok(None) };
+    let at = match is_moment.then(|| moment(anchor, true)) {
+        Some(Ok(at)) => at,
+        Some(Err(error @ when::NotATime::NoSuchDay(_))) => return Err(format!("anchor: {error}")),
+        Some(Err(_)) | None => return Ok(None),
+    };
     let mut found: Vec<(u64, String)> = Vec::new();
     for key in projects {
         let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;
