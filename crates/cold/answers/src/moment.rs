@@ -47,7 +47,8 @@ pub fn anchor(
     };
     if found.0.document.at == 0 {
         let title = sanitize::one_line(&found.0.document.title, MAX_SHOWN);
-        return Err(Error::Unknown(format!("nothing says when {title:?} was written")));
+        // What is below the first line is shown as data.
+        return Err(Error::Unknown(format!("nothing says when this was written:\n  {title}")));
     }
     Ok(found)
 }

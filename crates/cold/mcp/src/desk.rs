@@ -1,7 +1,7 @@
 //! Answers the calls. Store and index are opened by the first of them, and for each anew: a session may go on for days.
 
 use crate::arguments::Arguments;
-use crate::sheet::{Beyond, MAX_CHARS, PER_TOKEN, Sheet};
+use crate::sheet::{Beyond, MAX_CHARS, PER_TOKEN, Sheet, weight};
 use crate::tools::Tool;
 use answers::ids::{self, Whole};
 use answers::notes::{self, DEFAULT_KIND, Given};
@@ -325,7 +325,19 @@ impl Desk {
             }
         }
         if sheet.is_empty() && !problems.is_empty() {
-            return Err(problems.join("\n"));
+            let mut room = sheet.room();
+            let fits = |problem: &&String| {
+                let length = weight(problem) + 1;
+                let fits = length <= room;
+                room = room.saturating_sub(length);
+                fits
+            };
+            let fitting = problems.iter().take_while(fits).count().max(1);
+            let mut refusal = problems[..fitting].join("\n");
+            if fitting < problems.len() {
+                refusal.push_str(&format!("\nLeft out: {} more ids.", problems.len() - fitting));
+            }
+            return Err(refusal);
         }
         for problem in problems {
             sheet.push(problem);
@@ -511,7 +523,7 @@ impl Desk {
             let done = if entry.is_pinned { "Pinned before" } else { "Pinned" };
             sheet.push(format!("{done} {}: {}", entry.id, one_line(&entry.title, MAX_TITLE)));
         }
-        Ok(sheet.finish(&self.fence(), "pin", 0, "", ""))
+        Ok(sheet.finish(&self.fence(), "pin", 0, "They are pinned as well.", ""))
     }
 
     /// The index that a session is shown at its start, as claude-mem's `session_start_context` has it.

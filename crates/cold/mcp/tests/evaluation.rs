@@ -3,7 +3,7 @@
 
 use base::{Env, Paths, Timestamp};
 use capture::{Data, Kept, Observation, Spool};
-use mcp::{Desk, Shape, TOOLS, Tool};
+use mcp::{Desk, MAX_CHARS, Shape, TOOLS, Tool};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -665,4 +665,17 @@ fn what_a_tool_does_not_know_is_not_left_out_without_a_word() {
     assert_eq!(answer.matches("<wyren-context").count(), 1, "{answer}");
     let gone = call(&desk, "timeline", &json!({"anchor": "2026-02-31"})).unwrap_err();
     assert!(gone.contains("2026-02-31 does not exist"), "{gone}");
+}
+
+#[test]
+fn a_refusal_of_many_ids_keeps_to_the_budget() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let unknown: Vec<String> = (10..60).map(|number| format!("zzzzzz{number}")).collect();
+    for (budget, longest) in [(300, 1_200), (1_000, 4_000), (10_000, MAX_CHARS)] {
+        let refusal = call(&desk, "get", &json!({"ids": unknown, "budget": budget})).unwrap_err();
+        assert!(refusal.chars().count() <= longest, "{budget}: {}", refusal.chars().count());
+        assert!(refusal.starts_with("nothing has the id \"zzzzzz10\""), "{refusal}");
+        assert_eq!(refusal.contains("Left out: "), !refusal.contains("zzzzzz59"), "{budget}: {refusal}");
+    }
 }
