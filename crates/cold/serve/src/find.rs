@@ -523,7 +523,10 @@ fn anchored(
             of_projects.is_some_and(|keys| keys.is_empty() || keys.contains(&loaded.document.project))
         }));
     }
-    let at = moment(typed, true).ok_or_else(|| "anchor is no id and no moment".to_owned())?;
+    let millis = typed.parse::<u64>().ok().filter(|_| typed.len() >= MILLIS_DIGITS);
+    let millis = millis.map(|millis| millis.min(i64::MAX as u64));
+    let at =
+        millis.or_else(|| moment(typed, true)).ok_or_else(|| "anchor is no id and no moment".to_owned())?;
     let mut condition = Condition::default();
     condition.add("e.at <= ?", [Sql::Integer(at as i64)]);
     rows::filter(&mut condition, projects, None);

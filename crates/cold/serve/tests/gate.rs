@@ -346,8 +346,12 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     }
     let kept = r#"{"text":"kept from everyone","project":"nda-shop"}"#;
     assert_eq!(served.post("/api/memory/save", kept).0, 400);
+    for reason in ["<private>closed for Ada</private>", "left <private>closed for Ada", &secret] {
+        let body = format!(r#"{{"contentSessionId":"q","cwd":"{folder}","reason":"{reason}"}}"#);
+        assert_eq!(served.post("/api/sessions/complete", &body).0, 200, "{reason}");
+    }
     served.get("/api/observations");
-    for text in ["hidden words", "under the hidden prompt", "kept from everyone", &secret] {
+    for text in ["closed for Ada", "hidden words", "under the hidden prompt", "kept from everyone", &secret] {
         let found = find_in(&served.folder.path().join("data"), text);
         assert!(found.is_empty(), "{text} is in {found:?}");
     }
@@ -507,6 +511,8 @@ fn a_number_that_is_no_moment_is_refused_as_a_date() {
         ("1790000000000", 200),
         ("2026-11-18", 200),
     ] {
+        let millis = served.get("/api/timeline?anchor=1790000000000");
+        assert!(millis.0 == 200 && millis.1.contains("No observation matches"), "{millis:?}");
         for name in ["dateStart", "dateEnd"] {
             assert_eq!(served.get(&format!("/api/search?{name}={date}")).0, status, "{name}={date}");
         }
