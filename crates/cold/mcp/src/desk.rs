@@ -321,11 +321,12 @@ impl Desk {
             match Whole::find(&finder.store, &self.paths, &self.cwd, id) {
                 Ok(found) if sheet.push(whole(&found)) => {}
                 Ok(found) => left_out.push(found.id().to_owned()),
-                Err(error) => problems.push(said(error)),
+                Err(error) => problems.push((id, said(error))),
             }
         }
         if sheet.is_empty() && !problems.is_empty() {
             let mut room = sheet.room();
+            let problems: Vec<String> = problems.into_iter().map(|(_, problem)| problem).collect();
             let fits = |problem: &&String| {
                 let length = weight(problem) + 1;
                 let fits = length <= room;
@@ -339,8 +340,10 @@ impl Desk {
             }
             return Err(refusal);
         }
-        for problem in problems {
-            sheet.push(problem);
+        for (id, problem) in problems {
+            if !sheet.push(problem) {
+                left_out.push(one_line(id, MAX_NAME));
+            }
         }
         let named = match &*left_out {
             [] => " with a larger budget".to_owned(),
@@ -502,6 +505,9 @@ impl Desk {
         let kept = notes::remember(&given, &self.cwd, &self.env, &self.paths, reason);
         let kept = kept.map_err(|refusal| refusal.to_string())?;
         let pinned = if given.is_pinned { " and pinned" } else { "" };
+        let private = if kept.words.has_private { " What is marked as private was left out." } else { "" };
+        let shortened =
+            if kept.words.is_shortened { " It was too long: its middle was left out." } else { "" };
         let secrets = match kept.words.secrets {
             0 => String::new(),
             secrets => format!(" {} left out.", answers::counted(secrets, "secret was", "secrets were")),
@@ -509,7 +515,7 @@ impl Desk {
         let project = projects::name(&kept.project.key);
         let title = text::sanitize::for_model(&kept.words.title).into_owned();
         Ok(format!(
-            "Remembered{pinned} as {}: {title}\nKept on this machine, for {project}.{secrets}",
+            "Remembered{pinned} as {}: {title}\nKept on this machine, for {project}.{secrets}{private}{shortened}",
             kept.id
         ))
     }
@@ -606,7 +612,14 @@ impl Desk {
 }
 
 fn ids_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
-    let wanted = arguments.list(&["ids", "id"])?;
+    let listed = arguments.list(&["ids", "id"])?;
+    // No id has a space in it.
+    let mut wanted: Vec<String> = Vec::new();
+    for id in listed.iter().flat_map(|ids| ids.split_whitespace()) {
+        if !wanted.iter().any(|known| known == id) {
+            wanted.push(id.to_owned());
+        }
+    }
     if wanted.is_empty() {
         return Err("ids: none were given; `search` returns them".to_owned());
     }

@@ -679,3 +679,36 @@ fn a_refusal_of_many_ids_keeps_to_the_budget() {
         assert_eq!(refusal.contains("Left out: "), !refusal.contains("zzzzzz59"), "{budget}: {refusal}");
     }
 }
+
+#[test]
+fn what_a_note_lost_is_said() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let long = format!("Gateway\n{}", "It waits for the parcel scale.\n".repeat(5_000));
+    for (text, said) in [
+        (long.as_str(), "its middle was left out"),
+        ("Gateway <private>of Ada</private> waits", "What is marked as private was left out"),
+    ] {
+        let kept = call(&desk, "remember", &json!({"text": text})).unwrap();
+        assert!(kept.contains(said) && !kept.contains("Ada"), "{kept}");
+    }
+    let kept = call(&desk, "remember", &json!({"text": "Gateway waits"})).unwrap();
+    assert!(!kept.contains("left out"), "{kept}");
+}
+
+#[test]
+fn ids_may_have_spaces_between_and_an_unknown_one_without_room_is_named() {
+    let shop = Shop::new();
+    let desk = shop.desk();
+    let found = call(&desk, "search", &json!({"query": "login invoice tax"})).unwrap();
+    let ids = ids_of(&found);
+    for given in [format!("{} {}", ids[0], ids[1]), format!("{},\n{} {}", ids[0], ids[1], ids[0])] {
+        let answer = call(&desk, "get", &json!({"ids": given})).unwrap();
+        assert!(ids[..2].iter().all(|id| answer.contains(id.as_str())), "{answer}");
+    }
+    let long = format!("A long one\n{}", "x".repeat(900));
+    call(&desk, "remember", &json!({"text": long})).unwrap();
+    let long = ids_of(&call(&desk, "search", &json!({"query": "a long one"})).unwrap()).remove(0);
+    let answer = call(&desk, "get", &json!({"ids": [long, ids[0], "zzzzzzzz"], "budget": 300})).unwrap();
+    assert!(answer.contains(&format!("Call again with ids {},zzzzzzzz", ids[0])), "{answer}");
+}
