@@ -10,12 +10,12 @@
 mod attribute;
 mod diff;
 mod line;
-mod patch;
+pub(crate) mod patch;
 mod read;
 
 pub use attribute::{How, Origin, Present, attribute};
 pub use diff::carry_over;
 pub use line::of_notebook;
-pub(crate) use patch::{CUT_BEGIN, patch_text, patched_files};
 pub use patch::{Edit, Hunk, Part, hunks};
+pub(crate) use patch::{patch_text, patched_files};
 pub use read::{Call, Place, Reason, ReasonKind, edits_of, former_names, is_about, reasons, sources_of};

@@ -2,7 +2,7 @@
 //! spool as what hooks record does: cut, without private parts and secrets, and safe once it is appended.
 
 use crate::id::entry_id;
-use crate::why::CUT_BEGIN;
+use crate::why::patch::CUT_BEGIN;
 use base::project::Repository;
 use base::{Timestamp, digest};
 use capture::{CLAUDE_CODE, Data, Kept, Observation, Spool, shrink};
