@@ -29,7 +29,22 @@ pub fn find(store: &Store, cwd: &Path, typed: &str, undone: &str) -> Result<Item
 
 /// Returns whatever has an id that begins with what was typed: what a search finds.
 pub fn find_any(store: &Store, paths: &Paths, cwd: &Path, typed: &str) -> Result<Loaded, Error> {
+    find_any_in(&[], store, paths, cwd, typed)
+}
+
+/// The same in these projects, in all without one. A whole id may be of any other: only that one can be meant by it.
+pub fn find_any_in(
+    projects: &[String],
+    store: &Store,
+    paths: &Paths,
+    cwd: &Path,
+    typed: &str,
+) -> Result<Loaded, Error> {
     let mut found = sources::by_prefix(store, paths, typed)?;
+    let is_whole = |loaded: &Loaded| sources::id_of(&loaded.document.key).eq_ignore_ascii_case(typed.trim());
+    found.retain(|loaded| {
+        projects.is_empty() || projects.contains(&loaded.document.project) || is_whole(loaded)
+    });
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => Err(unknown(store, cwd, "nothing has", typed, "")?),

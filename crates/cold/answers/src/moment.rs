@@ -20,7 +20,7 @@ pub fn anchor(
     words: &[String],
     projects: Vec<String>,
 ) -> Result<(Loaded, Words), Error> {
-    let by_id = |typed: &str| ids::find_any(&finder.store, paths, &finder.cwd, typed);
+    let by_id = |typed: &str| ids::find_any_in(&projects, &finder.store, paths, &finder.cwd, typed);
     let found = 'found: {
         if let [typed] = words
             && typed.bytes().any(|byte| byte.is_ascii_digit())
@@ -29,7 +29,7 @@ pub fn anchor(
             break 'found (loaded, Words::default());
         }
         let text = words.join(" ");
-        let filter = Filter { projects, ..Filter::default() };
+        let filter = Filter { projects: projects.clone(), ..Filter::default() };
         let query = Query { text, filter, limit: LOOKED_AT, skip: 0, now: Timestamp::now().millis() };
         let found = finder.index.search(&query);
         // What has no time is no place on a timeline.
@@ -47,7 +47,8 @@ pub fn anchor(
     };
     if found.0.document.at == 0 {
         let title = sanitize::one_line(&found.0.document.title, MAX_SHOWN);
-        return Err(Error::Unknown(format!("nothing says when {title:?} was written")));
+        // What is below the first line is shown as data.
+        return Err(Error::Unknown(format!("nothing says when this was written:\n  {title}")));
     }
     Ok(found)
 }

@@ -10,7 +10,7 @@
 mod attribute;
 mod diff;
 mod line;
-mod patch;
+pub(crate) mod patch;
 mod read;
 
 pub use attribute::{How, Origin, Present, attribute};

@@ -2,6 +2,7 @@
 //! spool as what hooks record does: cut, without private parts and secrets, and safe once it is appended.
 
 use crate::id::entry_id;
+use crate::why::patch::CUT_BEGIN;
 use base::project::Repository;
 use base::{Timestamp, digest};
 use capture::{CLAUDE_CODE, Data, Kept, Observation, Spool, shrink};
@@ -85,6 +86,8 @@ pub struct Words {
     pub secrets: usize,
     /// Whether a private part was left out.
     pub has_private: bool,
+    /// Whether it was too long, so that a part in its middle was left out.
+    pub is_shortened: bool,
 }
 
 impl Words {
@@ -108,6 +111,7 @@ impl Words {
             narrative: if is_cut { kept } else { rest.trim() }.to_owned(),
             secrets: marks(kept).saturating_sub(marks(&public.text)),
             has_private: privacy::strip_private(text).len() != text.len(),
+            is_shortened: kept.contains(CUT_BEGIN) && !text.contains(CUT_BEGIN),
         })
     }
 }

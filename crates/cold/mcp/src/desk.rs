@@ -1,7 +1,7 @@
 //! Answers the calls. Store and index are opened by the first of them, and for each anew: a session may go on for days.
 
 use crate::arguments::Arguments;
-use crate::sheet::{Beyond, MAX_CHARS, PER_TOKEN, Sheet};
+use crate::sheet::{Beyond, MAX_CHARS, PER_TOKEN, Sheet, weight};
 use crate::tools::Tool;
 use answers::ids::{self, Whole};
 use answers::notes::{self, DEFAULT_KIND, Given};
@@ -39,6 +39,9 @@ const SUMMARIES: usize = 10;
 const MAX_IDS: usize = 50;
 /// How many ids that were left out are named.
 const MOST_NAMED: usize = 20;
+/// How many arguments that no tool knows are named, and how many characters of each.
+const MOST_UNKNOWN: usize = 5;
+const MAX_NAME: usize = 40;
 /// The most decisions of the journal that are looked at.
 const MOST_DECISIONS: i64 = 200;
 /// What counts as a decision.
@@ -89,7 +92,19 @@ impl Desk {
     pub fn call(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<String, String> {
         // Before anything is drained; a failure leaves it to the next call.
         let _ = store::known::note(&self.paths);
-        (tool.run)(self, &Arguments(arguments)).map_err(|refusal| self.refused(&refusal))
+        let arguments = Arguments::new(arguments);
+        let answer = (tool.run)(self, &arguments).map_err(|refusal| self.refused(&refusal))?;
+        // A filter that is left out without a word would be a wrong answer.
+        let is_listed = |name: &str| tool.parameters.iter().any(|parameter| parameter.name == name);
+        let unknown = arguments.unknown().filter(|name| !is_listed(name));
+        let unknown: Vec<String> = unknown
+            .take(MOST_UNKNOWN)
+            .map(|name| text::sanitize::for_model(&one_line(name, MAX_NAME)).into_owned())
+            .collect();
+        match &*unknown {
+            [] => Ok(answer),
+            unknown => Ok(format!("{answer}\nNot used: {} knows no {}.", tool.name, unknown.join(", "))),
+        }
     }
 
     /// Returns a refusal: what it lists below its first line are titles of what is recorded, so that is fenced, too.
@@ -129,6 +144,15 @@ impl Desk {
             }
             None => vec![Project::of(&self.cwd).key],
         })
+    }
+
+    fn project(&self, finder: &Finder, key: &str) -> Result<Project, String> {
+        let own = Project::of(&self.cwd);
+        if own.key == key {
+            return Ok(own);
+        }
+        let root = projects::root(&finder.store, key).map_err(said)?.unwrap_or_default();
+        Ok(Project { key: key.to_owned(), name: projects::name(key), root })
     }
 
     /// Searches, and returns what was found with the words that were looked up and what there is beyond.
@@ -271,7 +295,7 @@ impl Desk {
             None => {
                 let words: Vec<String> =
                     anchor.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
-                answers::anchor(&finder, &self.paths, &words, projects).map_err(said)?
+                answers::anchor(&finder, &self.paths, &words, projects.clone()).map_err(said)?
             }
         };
         let around = sources::around(&finder.store, &self.paths, &anchor, (before, after));
@@ -280,7 +304,9 @@ impl Desk {
         let plain = |side: &[Loaded]| -> Vec<String> {
             side.iter().map(|loaded| row(loaded, &mut Words::default(), false)).collect()
         };
-        let middle = format!("> {}", row(&anchor, &mut words, false));
+        // An id may be of another project than the one that was asked about; what is around it is then, too.
+        let is_of_another = !projects.contains(&anchor.document.project);
+        let middle = format!("> {}", row(&anchor, &mut words, is_of_another));
         sheet.push_around(plain(&around.before), middle, plain(&around.after));
         let rest = "Call again with a larger budget, or with the first or last id as the anchor.";
         Ok(sheet.finish(&self.fence(), "timeline", 0, rest, &next(&finder)))
@@ -295,14 +321,29 @@ impl Desk {
             match Whole::find(&finder.store, &self.paths, &self.cwd, id) {
                 Ok(found) if sheet.push(whole(&found)) => {}
                 Ok(found) => left_out.push(found.id().to_owned()),
-                Err(error) => problems.push(said(error)),
+                Err(error) => problems.push((id, said(error))),
             }
         }
         if sheet.is_empty() && !problems.is_empty() {
-            return Err(problems.join("\n"));
+            let mut room = sheet.room();
+            let problems: Vec<String> = problems.into_iter().map(|(_, problem)| problem).collect();
+            let fits = |problem: &&String| {
+                let length = weight(problem) + 1;
+                let fits = length <= room;
+                room = room.saturating_sub(length);
+                fits
+            };
+            let fitting = problems.iter().take_while(fits).count().max(1);
+            let mut refusal = problems[..fitting].join("\n");
+            if fitting < problems.len() {
+                refusal.push_str(&format!("\nLeft out: {} more ids.", problems.len() - fitting));
+            }
+            return Err(refusal);
         }
-        for problem in problems {
-            sheet.push(problem);
+        for (id, problem) in problems {
+            if !sheet.push(problem) {
+                left_out.push(one_line(id, MAX_NAME));
+            }
         }
         let named = match &*left_out {
             [] => " with a larger budget".to_owned(),
@@ -464,6 +505,9 @@ impl Desk {
         let kept = notes::remember(&given, &self.cwd, &self.env, &self.paths, reason);
         let kept = kept.map_err(|refusal| refusal.to_string())?;
         let pinned = if given.is_pinned { " and pinned" } else { "" };
+        let private = if kept.words.has_private { " What is marked as private was left out." } else { "" };
+        let shortened =
+            if kept.words.is_shortened { " It was too long: its middle was left out." } else { "" };
         let secrets = match kept.words.secrets {
             0 => String::new(),
             secrets => format!(" {} left out.", answers::counted(secrets, "secret was", "secrets were")),
@@ -471,7 +515,7 @@ impl Desk {
         let project = projects::name(&kept.project.key);
         let title = text::sanitize::for_model(&kept.words.title).into_owned();
         Ok(format!(
-            "Remembered{pinned} as {}: {title}\nKept on this machine, for {project}.{secrets}",
+            "Remembered{pinned} as {}: {title}\nKept on this machine, for {project}.{secrets}{private}{shortened}",
             kept.id
         ))
     }
@@ -485,7 +529,7 @@ impl Desk {
             let done = if entry.is_pinned { "Pinned before" } else { "Pinned" };
             sheet.push(format!("{done} {}: {}", entry.id, one_line(&entry.title, MAX_TITLE)));
         }
-        Ok(sheet.finish(&self.fence(), "pin", 0, "", ""))
+        Ok(sheet.finish(&self.fence(), "pin", 0, "They are pinned as well.", ""))
     }
 
     /// The index that a session is shown at its start, as claude-mem's `session_start_context` has it.
@@ -495,7 +539,11 @@ impl Desk {
         let settings = Settings::read(&self.env, &self.paths.hook_settings());
         let mut taste = Taste::of(&settings);
         taste.max_bytes = taste.max_bytes.min(budget * PER_TOKEN);
-        let past = recall::look(&finder.store, &Project::of(&self.cwd), &taste, |_| Situation::default());
+        let project = match &*self.projects(arguments, &finder)? {
+            [key] => self.project(&finder, key)?,
+            _ => return Err("project: one at a time; `search` takes `all`".to_owned()),
+        };
+        let past = recall::look(&finder.store, &project, &taste, |_| Situation::default());
         let past = past.map_err(|error| said(error.into()))?;
         let text = past.map(|past| recall::index(&past, &taste, &self.fence(), &recall::local).text);
         let text = text.filter(|text| !text.is_empty());
@@ -564,7 +612,14 @@ impl Desk {
 }
 
 fn ids_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
-    let wanted = arguments.list(&["ids", "id"])?;
+    let listed = arguments.list(&["ids", "id"])?;
+    // No id has a space in it.
+    let mut wanted: Vec<String> = Vec::new();
+    for id in listed.iter().flat_map(|ids| ids.split_whitespace()) {
+        if !wanted.iter().any(|known| known == id) {
+            wanted.push(id.to_owned());
+        }
+    }
     if wanted.is_empty() {
         return Err("ids: none were given; `search` returns them".to_owned());
     }
@@ -652,7 +707,11 @@ fn nearest(
     // `yesterday` and `3d` are words, too.
     let is_moment =
         anchor.len() >= "2026-11-18".len() && anchor.starts_with(|first: char| first.is_ascii_digit());
-    let Some(at) = is_moment.then(|| moment(anchor, true).ok()).flatten() else { return Ok(None) };
+    let at = match is_moment.then(|| moment(anchor, true)) {
+        Some(Ok(at)) => at,
+        Some(Err(error @ when::NotATime::NoSuchDay(_))) => return Err(format!("anchor: {error}")),
+        Some(Err(_)) | None => return Ok(None),
+    };
     let mut found: Vec<(u64, String)> = Vec::new();
     for key in projects {
         let row = read::project_row(&finder.store, key).map_err(|error| said(error.into()))?;

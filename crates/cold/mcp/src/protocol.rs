@@ -4,10 +4,10 @@ use crate::desk::Desk;
 use crate::resources;
 use crate::tools::{INSTRUCTIONS, Shape, TOOLS, Tool, called};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
-    JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, Implementation, JsonObject, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
@@ -82,6 +82,14 @@ impl ServerHandler for Server {
         Ok(ListResourcesResult::with_all_items(listed.collect()))
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unread(&request.method))
+    }
+
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
@@ -99,6 +107,19 @@ impl ServerHandler for Server {
             }
         }
     }
+}
+
+/// Refuses a request that the SDK knows by no form: one of a method that is served has other parameters than it takes.
+fn unread(method: &str) -> ErrorData {
+    let form = match method {
+        "tools/call" => "`name`, a text, and `arguments`, an object",
+        "resources/read" => "`uri`, a text",
+        _ => {
+            let method = text::sanitize::one_line(method, 60);
+            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None);
+        }
+    };
+    ErrorData::invalid_params(format!("the parameters of {method} are {form}"), None)
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
@@ -129,4 +150,21 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
     let hints =
         ToolAnnotations::from_raw(None, Some(tool.only_reads), Some(false), Some(is_idempotent), Some(false));
     rmcp::model::Tool::new(tool.name, tool.about, schema).with_annotations(hints)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_with_other_parameters_says_which_there_are() {
+        for (method, code) in [
+            ("tools/call", ErrorCode::INVALID_PARAMS),
+            ("resources/read", ErrorCode::INVALID_PARAMS),
+            ("no/such", ErrorCode::METHOD_NOT_FOUND),
+        ] {
+            assert_eq!(unread(method).code, code, "{method}");
+        }
+        assert!(unread("tools/call").message.contains("`arguments`, an object"));
+    }
 }

@@ -220,7 +220,7 @@ static UNLISTED: &[Tool] = &[
     Tool {
         name: "session_start_context",
         about: "The index of recent work.",
-        parameters: &[],
+        parameters: &[PROJECT, BUDGET],
         only_reads: true,
         run: Desk::recent,
     },

@@ -63,7 +63,13 @@ fn without_quotes(message: &str) -> String {
 }
 
 fn number(text: &str, name: &str, least: u64) -> Result<u64, Wrong> {
-    let number: u64 = text.trim().parse().map_err(|_| format!("{name} is no whole number"))?;
+    let text = text.trim();
+    let number: u64 = match text.parse() {
+        Ok(number) => number,
+        // Beyond 64 bits: what is above the most counts as the most.
+        Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => u64::MAX,
+        Err(_) => return Err(format!("{name} is no whole number from {least} on")),
+    };
     if number < least { Err(format!("{name} is less than {least}")) } else { Ok(number) }
 }
 
@@ -184,6 +190,8 @@ mod tests {
         let asked = Asked { query: parameters("limit=500&offset=x&zero=0"), ..Asked::default() };
         assert_eq!(asked.number("limit", 20, 1, 100), Ok(100));
         assert_eq!(asked.number("none", 20, 1, 100), Ok(20));
+        let huge = Asked { query: parameters("limit=99999999999999999999999"), ..Asked::default() };
+        assert_eq!(huge.number("limit", 20, 1, 100), Ok(100));
         assert!(asked.number("offset", 0, 0, 100).is_err() && asked.number("zero", 1, 1, 100).is_err());
         let object = json!({"a": "7", "b": 1.5, "c": -1}).as_object().unwrap().clone();
         assert_eq!(number_in(&object, "a", 1, 1, 100), Ok(7));

@@ -61,13 +61,17 @@ pub(crate) fn search_by_file(server: &Server, asked: &Asked) -> Result<Value, Fa
     let path = asked.query("filePath").or_else(|| asked.query("path"));
     let path = path.ok_or_else(|| "filePath is missing".to_owned())?.to_owned();
     let limit = asked.number("limit", FOUND, 1, MAX_FOUND)?;
-    let items =
-        rows::of_files(server, &[path], &rows::projects_of(asked)?, asked.query("platformSource"), limit)?;
+    let mut condition = Condition::default();
+    rows::about_files(&mut condition, std::slice::from_ref(&path));
+    rows::filter(&mut condition, &rows::projects_of(asked)?, asked.query("platformSource"));
+    let items = server.read(|store| {
+        rows::observations(store, &condition, &format!("ORDER BY e.at DESC, e.row DESC LIMIT {limit}"))
+    })?;
     let found = Found::of(json!({"observations": items, "sessions": [], "prompts": []}));
     if asked.query("format") == Some("json") {
         return Ok(found.groups);
     }
-    Ok(said(&found.text("")))
+    Ok(said(&found.text(&path)))
 }
 
 /// What was found: rows by their kind, and a line for each, best first.
@@ -178,7 +182,7 @@ struct Wanted {
     kinds: Vec<Kind>,
     types: Vec<String>,
     concepts: Vec<String>,
-    file: String,
+    files: Vec<String>,
     projects: Vec<String>,
     source: Option<String>,
     since: Option<u64>,
@@ -189,14 +193,17 @@ impl Wanted {
     fn of(asked: &Asked, only: Option<Kind>) -> Result<Self, Failed> {
         let mut types = list(asked, "obs_type")?;
         let concepts = list(asked, "concepts")?;
-        let mut kinds = KINDS.to_vec();
+        let mut kinds = Vec::new();
         for name in list(asked, "type")? {
             match &*name {
-                "observations" => kinds = vec![Kind::Entry],
-                "sessions" => kinds = vec![Kind::Summary],
-                "prompts" => kinds = vec![Kind::Prompt],
+                "observations" => kinds.push(Kind::Entry),
+                "sessions" => kinds.push(Kind::Summary),
+                "prompts" => kinds.push(Kind::Prompt),
                 _ => types.push(name),
             }
+        }
+        if kinds.is_empty() {
+            kinds = KINDS.to_vec();
         }
         if let Some(only) = only {
             kinds = vec![only];
@@ -207,7 +214,7 @@ impl Wanted {
             kinds,
             types,
             concepts,
-            file: list(asked, "files")?.into_iter().next().unwrap_or_default(),
+            files: list(asked, "files")?.into_iter().filter(|file| !file.trim().is_empty()).collect(),
             projects: rows::projects_of(asked)?,
             source: asked.query("platformSource").map(str::to_owned),
             since: date(asked, "dateStart", false)?,
@@ -218,10 +225,19 @@ impl Wanted {
     fn is_everything(&self) -> bool {
         let lists = [&self.types, &self.concepts, &self.projects];
         lists.iter().all(|list| list.is_empty())
-            && self.file.is_empty()
+            && self.files.is_empty()
             && self.source.is_none()
             && self.since.is_none()
             && self.until.is_none()
+    }
+
+    /// Returns the file that the index can be asked for: it knows one, relative to its project. Else [`rows::about_files`] decides.
+    fn indexed_file(&self) -> Option<String> {
+        match &*self.files {
+            [] => Some(String::new()),
+            [file] if !file.replace('\\', "/").starts_with('/') && !file.contains(':') => Some(file.clone()),
+            _ => None,
+        }
     }
 
     /// Adds what the index does not know: the agent, and concepts, which only entries have.
@@ -252,21 +268,35 @@ fn found(server: &Server, asked: &Asked, only: Option<Kind>) -> Result<Found, Fa
         let Some(keys) = keys_of(store, &wanted.projects)? else {
             return Ok(Found::page(Vec::new(), (limit, offset)));
         };
+        let file = wanted.indexed_file();
+        let mut kinds = wanted.kinds.clone();
+        if file.is_none() {
+            kinds.retain(|kind| *kind == Kind::Entry);
+            if kinds.is_empty() {
+                return Ok(Found::page(Vec::new(), (limit, offset)));
+            }
+        }
         let filter = Filter {
             projects: keys,
-            kinds: wanted.kinds.clone(),
+            kinds,
             classes: rows::kinds_of(&wanted.types),
-            file: wanted.file.clone(),
+            file: file.clone().unwrap_or_default(),
             since: wanted.since,
             until: wanted.until,
             ..Filter::default()
         };
-        let is_of_index = wanted.source.is_none() && wanted.concepts.is_empty() && order == Order::Best;
+        let is_of_index =
+            wanted.source.is_none() && wanted.concepts.is_empty() && file.is_some() && order == Order::Best;
         let (most, skip) = if is_of_index { (limit, offset) } else { (LOOKED_AT, 0) };
         let query =
             Query { text: words.to_owned(), filter, limit: most, skip, now: Timestamp::now().millis() };
         let loaded = look(server, store, &query)?;
-        let mut rows = rows_of(store, &loaded, |condition| wanted.unindexed(condition))?;
+        let mut rows = rows_of(store, &loaded, |condition| {
+            wanted.unindexed(condition);
+            if file.is_none() {
+                rows::about_files(condition, &wanted.files);
+            }
+        })?;
         order.sort(&mut rows);
         Ok(Found::page(rows, (limit, if is_of_index { 0 } else { offset })))
     })
@@ -334,20 +364,18 @@ fn recent(
         let marks = vec!["?"; types.len()].join(", ");
         of_entries.add(&format!("e.kind IN ({marks})"), types.into_iter().map(Sql::Text));
     }
-    let file = &wanted.file;
-    if !file.is_empty() {
-        let part = "EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row
-             AND instr('/' || f.path || '/', '/' || ? || '/') > 0)";
-        let file = file.replace('\\', "/");
-        of_entries.add(part, [Sql::Text(file.trim_start_matches("./").trim_end_matches('/').to_owned())]);
-    }
+    rows::about_files(&mut of_entries, &wanted.files);
     let mut all: Vec<(&'static str, Value)> = server.read(|store| {
         let mut all = Vec::new();
         for kind in &wanted.kinds {
             let (group, found) = match kind {
                 Kind::Entry => ("observations", rows::observations(store, &of_entries, &rest)?),
-                Kind::Summary if file.is_empty() => ("sessions", rows::summaries(store, &condition, &rest)?),
-                Kind::Prompt if file.is_empty() => ("prompts", rows::prompts(store, &condition, &rest)?),
+                Kind::Summary if wanted.files.is_empty() => {
+                    ("sessions", rows::summaries(store, &condition, &rest)?)
+                }
+                Kind::Prompt if wanted.files.is_empty() => {
+                    ("prompts", rows::prompts(store, &condition, &rest)?)
+                }
                 _ => continue,
             };
             all.extend(found.into_iter().map(|row| (group, row)));
@@ -364,13 +392,18 @@ fn list(asked: &Asked, name: &str) -> Result<Vec<String>, Failed> {
     rows::few(name, ask::texts(&items, name)?)
 }
 
+/// How many digits milliseconds since 1970 have at least, from 1973 on: fewer are a year, or another unit.
+const MILLIS_DIGITS: usize = 12;
+
 /// Returns a moment of the query: milliseconds since 1970, or a date, which lasts to its end.
 fn date(asked: &Asked, name: &str, is_end: bool) -> Result<Option<u64>, Failed> {
     let Some(text) = asked.query(name) else { return Ok(None) };
-    if let Ok(millis) = text.parse::<u64>() {
+    let millis = text.parse::<u64>().ok().filter(|millis| *millis == 0 || text.len() >= MILLIS_DIGITS);
+    if let Some(millis) = millis {
         return Ok(Some(millis.min(i64::MAX as u64)));
     }
-    let wrong = || format!("{name} is no date: use 2026-11-18 or 2026-11-18T12:00:00.000Z");
+    let wrong =
+        || format!("{name} is no date: use 2026-11-18, 2026-11-18T12:00:00.000Z or milliseconds since 1970");
     Ok(Some(moment(text, is_end).ok_or_else(wrong)?))
 }
 
@@ -483,9 +516,17 @@ fn anchored(
     let plain = typed.strip_prefix(['S', 'P']).unwrap_or(typed);
     if let Ok(id) = rows::id_of(&Value::from(plain)) {
         let keys = ["e", "s", "p"].map(|letter| format!("{letter}:{id}"));
-        return Ok(sources::load(store, &server.paths, &keys)?.into_iter().next());
+        let found = sources::load(store, &server.paths, &keys)?.into_iter().next();
+        let of_projects = keys_of(store, projects)?;
+        // An answer about one project has nothing of another, whatever the id.
+        return Ok(found.filter(|loaded| {
+            of_projects.is_some_and(|keys| keys.is_empty() || keys.contains(&loaded.document.project))
+        }));
     }
-    let at = moment(typed, true).ok_or_else(|| "anchor is no id and no moment".to_owned())?;
+    let millis = typed.parse::<u64>().ok().filter(|_| typed.len() >= MILLIS_DIGITS);
+    let millis = millis.map(|millis| millis.min(i64::MAX as u64));
+    let at =
+        millis.or_else(|| moment(typed, true)).ok_or_else(|| "anchor is no id and no moment".to_owned())?;
     let mut condition = Condition::default();
     condition.add("e.at <= ?", [Sql::Integer(at as i64)]);
     rows::filter(&mut condition, projects, None);

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::rusqlite::{OptionalExtension as _, params};
+use text::{privacy, redact};
 
 /// A prompt that comes again within this time is the same one, as in claude-mem.
 const SAME_PROMPT: Duration = Duration::from_secs(10);
@@ -158,8 +159,13 @@ pub(crate) fn summarize(server: &Server, asked: &Asked) -> Result<Value, Failed>
 pub(crate) fn complete(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     let body = asked.object()?;
     let sender = sender(server, &body)?;
-    let reason = ask::text(&body, "reason")?;
-    let sent = sent::End { reason: Some(reason.unwrap_or("completed")), transcript: None };
+    // A hook's reason is one of a few words; a program may write anything.
+    let reason = ask::text(&body, "reason")?.map(|reason| {
+        let public = privacy::strip(reason).text;
+        redact::redact(&public).trim().to_owned()
+    });
+    let reason = reason.filter(|reason| !reason.is_empty());
+    let sent = sent::End { reason: Some(reason.as_deref().unwrap_or("completed")), transcript: None };
     let scene = sender.scene(server, None, None);
     let recorded = sent::end(&sent, &scene, &sender.rules, server.spool())?;
     let mut answer = status(recorded)?;

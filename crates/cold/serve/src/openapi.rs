@@ -36,7 +36,13 @@ const PARAMETERS: &[(&str, &str, bool, &str, &str)] = &[
     ),
     ("filePath", "query", true, r#"{"type": "string"}"#, "A file."),
     ("query", "query", false, r#"{"type": "string"}"#, "Words; any of them counts."),
-    ("type", "query", false, r#"{"type": "string"}"#, "observations, sessions or prompts; else as obs_type."),
+    (
+        "type",
+        "query",
+        false,
+        r#"{"type": "string"}"#,
+        "observations, sessions or prompts, or several with commas; else as obs_type.",
+    ),
     ("obs_type", "query", false, r#"{"type": "string"}"#, "Types of entries, with commas."),
     (
         "concepts",
@@ -52,7 +58,7 @@ const PARAMETERS: &[(&str, &str, bool, &str, &str)] = &[
         r#"{"enum": ["relevance", "date_desc", "date_asc"]}"#,
         "The order of the rows; without words, relevance is date_desc.",
     ),
-    ("files", "query", false, r#"{"type": "string"}"#, "A file or folder."),
+    ("files", "query", false, r#"{"type": "string"}"#, "A file or folder, or several with commas."),
     ("dateStart", "query", false, r#"{"type": "string"}"#, "A date, or milliseconds since 1970."),
     (
         "dateEnd",

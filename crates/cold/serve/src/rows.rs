@@ -376,6 +376,23 @@ pub(crate) fn by_file(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     Ok(json!({"count": found.len(), "observations": found}))
 }
 
+/// Lets entries pass that are about one of these: a file by its path or the end of it, or a folder.
+pub(crate) fn about_files(condition: &mut Condition, paths: &[String]) {
+    if paths.is_empty() {
+        return;
+    }
+    let one =
+        "instr('/' || f.path || '/', '/' || ? || '/') > 0 OR substr(?, -length(f.path) - 1) = '/' || f.path";
+    let parts = vec![one; paths.len()].join(" OR ");
+    let part = format!("EXISTS (SELECT 1 FROM entry_files AS f WHERE f.entry = e.row AND ({parts}))");
+    let plain = |path: &String| {
+        let path = path.replace('\\', "/");
+        path.trim_start_matches("./").trim_end_matches('/').to_owned()
+    };
+    let values = paths.iter().map(plain).flat_map(|path| [path.clone(), path]);
+    condition.add(&part, values.map(Sql::Text));
+}
+
 /// Returns the entries about files: by the path that they name, or by its end after a `/`.
 pub(crate) fn of_files(
     server: &Server,

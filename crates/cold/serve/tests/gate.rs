@@ -346,8 +346,12 @@ fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     }
     let kept = r#"{"text":"kept from everyone","project":"nda-shop"}"#;
     assert_eq!(served.post("/api/memory/save", kept).0, 400);
+    for reason in ["<private>closed for Ada</private>", "left <private>closed for Ada", &secret] {
+        let body = format!(r#"{{"contentSessionId":"q","cwd":"{folder}","reason":"{reason}"}}"#);
+        assert_eq!(served.post("/api/sessions/complete", &body).0, 200, "{reason}");
+    }
     served.get("/api/observations");
-    for text in ["hidden words", "under the hidden prompt", "kept from everyone", &secret] {
+    for text in ["closed for Ada", "hidden words", "under the hidden prompt", "kept from everyone", &secret] {
         let found = find_in(&served.folder.path().join("data"), text);
         assert!(found.is_empty(), "{text} is in {found:?}");
     }
@@ -419,6 +423,100 @@ fn filters_that_the_index_does_not_know_find_all_that_pass_them() {
         assert!(at(1).is_some() && at(1) < at(2) && at(2) < at(5) && at(6).is_none(), "{oldest}");
     }
     assert_eq!(served.get("/api/search?query=cache&orderBy=sideways").0, 400);
+}
+
+#[test]
+fn an_anchor_of_another_project_is_none_of_the_one_that_was_asked_about() {
+    let served = Served::new();
+    let save = |folder: &str, text: &str| -> String {
+        let cwd = served.folder.path().join(folder);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let body = format!(r#"{{"text":"{text}","cwd":"{}"}}"#, cwd.display());
+        let (status, answer) = served.post("/api/memory/save", &body);
+        assert_eq!(status, 200, "{answer}");
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        answer["wyren_id"].as_str().unwrap().to_owned()
+    };
+    let (shop, bank) = (save("shop", "Prices round half to even"), save("bank", "The vault opens at nine"));
+    for (anchor, project, expected) in [
+        (&bank, "&project=shop", false),
+        (&bank, "&project=unknown", false),
+        (&bank, "&project=bank", true),
+        (&bank, "", true),
+        (&shop, "&project=bank", false),
+    ] {
+        let (status, text) = served.get(&format!("/api/timeline?anchor={anchor}{project}"));
+        let is_shown = text.contains("vault") || text.contains("half to even");
+        assert!(status == 200 && is_shown == expected, "{anchor}{project}: {text}");
+    }
+}
+
+#[test]
+fn several_files_and_types_are_all_looked_for() {
+    let served = Served::new();
+    let row = |number: u64, file: &str| {
+        format!(
+            r#"{{"id":{number},"memory_session_id":"m","project":"shop","type":"discovery","title":"The cache of part {number} was stale","files_modified":"[\"{file}\"]","created_at_epoch":{}}}"#,
+            1_790_000_000_000 + number * 60_000
+        )
+    };
+    let body = format!(
+        r#"{{"sessions":[{{"id":1,"content_session_id":"m","memory_session_id":"m","project":"shop","started_at_epoch":1790000000000}}],"observations":[{},{},{}],"summaries":[{{"id":1,"memory_session_id":"m","project":"shop","request":"Look after the cache","created_at_epoch":1790000000000}}]}}"#,
+        row(1, "src/price.rs"),
+        row(2, "src/tax.rs"),
+        row(3, "docs/price.rs.md")
+    );
+    assert_eq!(served.post("/api/import", &body).0, 200);
+    let parts = |path: &str| -> String {
+        let (status, text) = served.get(path);
+        assert_eq!(status, 200, "{path}: {text}");
+        (1..=3).filter(|part| text.contains(&format!("part {part} "))).map(|part| part.to_string()).collect()
+    };
+    for words in ["", "query=stale+cache&"] {
+        for (files, expected) in [
+            ("src/tax.rs", "2"),
+            ("src/nothing.rs,src/price.rs", "1"),
+            ("src/price.rs,src/tax.rs", "12"),
+            ("/home/ada/shop/src/price.rs", "1"),
+            ("src", "12"),
+            ("rice.rs", ""),
+        ] {
+            assert_eq!(parts(&format!("/api/search?{words}files={files}")), expected, "{words}{files}");
+        }
+    }
+    for (file, expected) in [
+        ("price.rs", "1"),
+        ("src/price.rs", "1"),
+        ("/home/ada/shop/src/tax.rs", "2"),
+        ("src/", "12"),
+        (".%5Csrc%5Ctax.rs", "2"),
+        ("x.rs", ""),
+    ] {
+        assert_eq!(parts(&format!("/api/search/by-file?filePath={file}")), expected, "{file}");
+    }
+    let (_, both) = served.get("/api/search?type=observations,sessions&format=json");
+    assert!(both.contains("part 1 ") && both.contains("Look after the cache"), "{both}");
+    let (_, one) = served.get("/api/search?type=sessions&format=json");
+    assert!(!one.contains("part 1 ") && one.contains("Look after the cache"), "{one}");
+}
+
+#[test]
+fn a_number_that_is_no_moment_is_refused_as_a_date() {
+    let served = Served::new();
+    for (date, status) in [
+        ("2026", 400),
+        ("20261118", 400),
+        ("1790000000", 400),
+        ("0", 200),
+        ("1790000000000", 200),
+        ("2026-11-18", 200),
+    ] {
+        let millis = served.get("/api/timeline?anchor=1790000000000");
+        assert!(millis.0 == 200 && millis.1.contains("No observation matches"), "{millis:?}");
+        for name in ["dateStart", "dateEnd"] {
+            assert_eq!(served.get(&format!("/api/search?{name}={date}")).0, status, "{name}={date}");
+        }
+    }
 }
 
 #[test]

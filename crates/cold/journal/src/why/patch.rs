@@ -35,7 +35,7 @@ pub enum Part {
 }
 
 /// What is in the place of the middle of a text that was too long to be kept.
-const CUT_BEGIN: &str = " …[cut: ";
+pub(crate) const CUT_BEGIN: &str = " …[cut: ";
 const CUT_END: &str = "]… ";
 
 /// Returns what a call did to the file that it calls `path`, or whose name ends so.
