@@ -20,8 +20,9 @@ const LOOK: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_secs(30);
 /// How many ids are remembered as told.
 const MOST_TOLD: usize = 10_000;
-/// How many rows one look sends to listeners.
-const MOST_ROWS: usize = 200;
+/// How many rows are read at once, and how many times at most in one look: of a burst, as many as are kept for replay.
+const ROWS: usize = 200;
+const MOST_READS: usize = 5;
 
 /// Runs until the server is over.
 pub(crate) fn run(server: &Server) {
@@ -65,12 +66,8 @@ struct Told {
 
 impl Told {
     fn tell(&mut self, server: &Server) -> Result<(), Failed> {
-        let mut condition = Condition::default();
-        condition.add("e.at >= ?", [Sql::Integer(self.since as i64)]);
-        let rest = format!("ORDER BY e.at DESC, e.row DESC LIMIT {MOST_ROWS}");
-        let (observations, summaries) = server.read(|store| {
-            Ok((rows::observations(store, &condition, &rest)?, rows::summaries(store, &condition, &rest)?))
-        })?;
+        let observations = self.news(server, rows::observations)?;
+        let summaries = self.news(server, rows::summaries)?;
         if self.ids.len() > MOST_TOLD {
             self.ids.clear();
             self.since = Timestamp::now().millis();
@@ -79,7 +76,7 @@ impl Told {
             [("new_observation", "observation", observations), ("new_summary", "summary", summaries)]
         {
             for row in rows.into_iter().rev() {
-                let id = row["wyren_id"].as_str().unwrap_or_default().to_owned();
+                let id = id_of(&row).to_owned();
                 if self.ids.insert(id.clone()) {
                     server.feed.tell_row(kind, Row { name, id }, row, Timestamp::now().millis());
                 }
@@ -87,6 +84,30 @@ impl Told {
         }
         Ok(())
     }
+
+    /// Returns rows that were not told yet, the latest first.
+    fn news(&self, server: &Server, list: rows::List) -> Result<Vec<Value>, Failed> {
+        let mut condition = Condition::default();
+        condition.add("e.at >= ?", [Sql::Integer(self.since as i64)]);
+        server.read(|store| {
+            let mut news = Vec::new();
+            for read in 0..MOST_READS {
+                let rest = format!("ORDER BY e.at DESC, e.row DESC LIMIT {ROWS} OFFSET {}", read * ROWS);
+                let rows = list(store, &condition, &rest)?;
+                let all = rows.len();
+                news.extend(rows.into_iter().filter(|row| !self.ids.contains(id_of(row))));
+                // Behind one that was told, all were, but for what an import brings.
+                if news.len() < (read + 1) * ROWS || all < ROWS {
+                    break;
+                }
+            }
+            Ok(news)
+        })
+    }
+}
+
+fn id_of(row: &Value) -> &str {
+    row["wyren_id"].as_str().unwrap_or_default()
 }
 
 /// Returns events that were missed with their rows as they are now, without those whose rows are gone; `None` when the database

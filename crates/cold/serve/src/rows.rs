@@ -222,7 +222,7 @@ fn selected<T>(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-type List = fn(&Store, &Condition, &str) -> Result<Vec<Value>, Failed>;
+pub(crate) type List = fn(&Store, &Condition, &str) -> Result<Vec<Value>, Failed>;
 
 pub(crate) fn observation_list(server: &Server, asked: &Asked) -> Result<Value, Failed> {
     page(server, asked, observations)

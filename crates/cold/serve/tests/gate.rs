@@ -312,6 +312,33 @@ fn a_listener_that_was_cut_off_gets_what_it_missed() {
 }
 
 #[test]
+fn a_listener_gets_all_of_a_burst() {
+    const NOTES: usize = 450;
+    let served = Served::new();
+    let mut stream = served.connect();
+    let token = format!("X-Wyren-Token: {}\r\n", served.token);
+    stream.write_all(head("GET", "/stream", &served.host(), &token, 0).as_bytes()).unwrap();
+    let notes: Vec<String> = (0..NOTES).map(|note| format!("the shelf {note} holds jars")).collect();
+    let folder = served.folder.path().display();
+    for note in &notes {
+        let body = format!(r#"{{"text":"{note}","cwd":"{folder}"}}"#);
+        assert_eq!(served.post("/api/memory/save", &body).0, 200);
+    }
+    let (mut text, mut part) = (Vec::new(), [0; 65_536]);
+    let told = |text: &[u8]| {
+        String::from_utf8_lossy(text).lines().filter(|line| line.contains("\"new_observation\"")).count()
+    };
+    while told(&text) < NOTES {
+        let read = stream.read(&mut part).unwrap();
+        assert!(read > 0, "the stream ended after {} of {NOTES}", told(&text));
+        text.extend_from_slice(&part[..read]);
+    }
+    let text = String::from_utf8_lossy(&text);
+    let missing: Vec<&String> = notes.iter().filter(|note| !text.contains(&***note)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
 fn what_is_private_secret_or_excluded_stays_out_as_it_does_from_a_hook() {
     let served = Served::new();
     let folder = served.folder.path().display().to_string();
