@@ -27,6 +27,8 @@ pub struct Report {
     pub has_failed: bool,
     /// Whether it says that all is well.
     pub has_passed: bool,
+    /// Whether a line reports an error. A program that goes on prints one, too, and so does a test that passes.
+    pub has_error: bool,
 }
 
 impl Report {
@@ -48,6 +50,7 @@ pub struct Output {
     by: BTreeMap<Family, Said>,
     error: Option<String>,
     figure: Option<String>,
+    has_error: bool,
     /// Whether the lines are those of an exception's trace.
     is_in_trace: bool,
     /// Whether the lines are those of cargo's `failures:`.
@@ -108,6 +111,7 @@ impl Output {
             output.read_build(bare);
             output.read_figure(bare);
             output.read_error(bare);
+            output.has_error = output.has_error || reports_error(bare);
         }
         output
     }
@@ -121,6 +125,7 @@ impl Output {
     pub fn report(&self, families: &[Family]) -> Report {
         let mut report =
             Report { error: self.error.clone(), figure: self.figure.clone(), ..Report::default() };
+        report.has_error = self.has_error;
         let said: Vec<&Said> = families.iter().filter_map(|family| self.by.get(family)).collect();
         for said in &said {
             report.passed += said.passed;
@@ -206,6 +211,20 @@ impl Output {
                 _ => None,
             };
         }
+        if let Some(rest) =
+            bare.strip_prefix("Executed ").and_then(|rest| rest.split_once(" tests: ")).map(|(_, rest)| rest)
+            && bare.contains(" out of ")
+        {
+            // Bazel.
+            let count = |words: [&str; 2]| {
+                words.iter().find_map(|word| number_before(rest, word)).unwrap_or_default()
+            };
+            return Some(Sum::of(
+                Family::Runner,
+                count(["tests pass", "test passes"]),
+                count(["fails", "fail"]),
+            ));
+        }
         if let Some(rest) = bare.strip_prefix("DONE ") {
             let rest = rest.rsplit_once(" in ").map_or(rest, |(rest, _)| rest);
             return sum_of(Family::Go, &counted(rest)?);
@@ -220,6 +239,16 @@ impl Output {
         }
         if bare.ends_with("FAILED TEST") || bare.ends_with("FAILED TESTS") {
             return Some(Sum::of(Family::Native, 0, leading(bare)?));
+        }
+        if let Some((some, rest)) = bare.split_once('/')
+            && let Some((all, rest)) = rest.split_once(' ')
+            && let words = rest.trim_end_matches('.').split(' ')
+            && words.clone().count() <= 2
+            && matches!(words.last(), Some("passed" | "passing" | "pass" | "ok"))
+            && let (Ok(some), Ok(all)) = (some.parse::<u64>(), all.parse::<u64>())
+            && some <= all
+        {
+            return Some(Sum::of(Family::Plain, some, all - some));
         }
         let timed = bare.rsplit_once(" in ").filter(|(_, time)| {
             time.starts_with(|c: char| c.is_ascii_digit()) && time.trim_end_matches(')').contains(['s', ':'])
@@ -253,6 +282,17 @@ impl Output {
             let (failed, all) = (count("Failures:") + count("Errors:"), count("Tests run:"));
             let passed = all.saturating_sub(failed + count("Skipped:"));
             return is_total.then(|| Sum::of(Family::Jvm, passed, failed));
+        }
+        if bare.contains(" unreachable=") && bare.contains(" failed=") {
+            // Ansible, a line for each host. It counts what was done, not tests.
+            let failed = count(" failed=") + count(" unreachable=");
+            let said = self.said(Family::Deploy);
+            *(if failed > 0 { &mut said.is_broken } else { &mut said.is_fine }) = true;
+            return None;
+        }
+        if let Some((_, rest)) = bare.split_once("Done. PASS=") {
+            // dbt.
+            return Some(Sum::of(Family::Python, leading(rest)?, number_behind(rest, " ERROR=")?));
         }
         if bare.starts_with("Tests: ") && bare.contains("Assertions:") {
             let failed = count("Failures:") + count("Errors:");
@@ -556,6 +596,32 @@ impl Output {
         if begins(&["error[E", "error: could not compile", "error: test failed", "error: build failed"]) {
             broken.push(Family::Rust);
         }
+        if begins(&["ERROR: No matching distribution", "ERROR: Could not find a version"]) {
+            broken.push(Family::Python);
+        }
+        if begins(&["Successfully installed "]) {
+            fine.push(Family::Python);
+        }
+        if begins(&["[error] "]) {
+            broken.push(Family::Jvm);
+        }
+        if begins(&["Finished `", "Finished dev", "Finished release"]) {
+            fine.push(Family::Rust);
+        }
+        match line {
+            "Result: FAIL" => broken.push(Family::Tap),
+            "Result: PASS" => fine.push(Family::Tap),
+            _ => {}
+        }
+        if begins(&["CMake Error"])
+            || line.ends_with(" error generated.")
+            || line.ends_with(" errors generated.")
+        {
+            broken.push(Family::Native);
+        }
+        if begins(&["Successfully built ", "Successfully tagged "]) {
+            fine.push(Family::Runner);
+        }
         let count = |before: &str, behind: &str| {
             let (count, _) = line.split_once(before)?.1.split_once(behind)?;
             count.trim().parse::<u64>().ok()
@@ -621,6 +687,9 @@ impl Output {
             || line.contains("ELIFECYCLE") && line.contains("ommand failed")
             || line.starts_with("error: Recipe `")
             || line.starts_with("error: script \"")
+            || begins(&["ERR_PNPM_", "ERROR: Job failed"])
+            || matches!(line, "rake aborted!" | "rails aborted!")
+            || line.starts_with("//") && line.contains(" FAILED in ")
         {
             broken.push(Family::Runner);
         }
@@ -742,6 +811,36 @@ impl Output {
             self.error = Some(cut(line.strip_prefix("E   ").unwrap_or(line).trim()));
         }
     }
+}
+
+/// How a line begins that reports an error, in lower case.
+const ERROR_HEADS: &[&str] = &["error:", "error[", "fatal:", "fatal error:", "[error]", "** (", "panic:"];
+/// What reports one within a line.
+const ERRORS_WITHIN: &[&str] = &[
+    ": error:",
+    ": fatal error:",
+    ": error TS",
+    "Traceback (most recent call last)",
+    "panicked at ",
+    ": command not found",
+];
+
+/// Returns whether a line reports an error.
+fn reports_error(line: &str) -> bool {
+    let line = line.trim_start_matches(['│', '╷', '✖', '×', '❌', ' ']);
+    let beginning = line[..line.floor_char_boundary(16)].to_ascii_lowercase();
+    ERROR_HEADS.iter().any(|head| beginning.starts_with(head))
+        || ERRORS_WITHIN.iter().any(|mark| line.contains(mark))
+        || is_exception(line)
+}
+
+/// Returns whether a line is an exception with its message: `PG::UniqueViolation: …`, `java.io.IOException: no route`.
+fn is_exception(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, said)| {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:$".contains(&byte));
+        let is_class = name.ends_with("Error") || name.ends_with("Exception") || name.contains("::");
+        is_name && is_class && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !said.is_empty()
+    })
 }
 
 /// Words that test runners count.
@@ -1274,5 +1373,64 @@ mod tests {
             report.figure.as_deref(),
             Some("Apply complete! Resources: 2 added, 1 changed, 0 destroyed.")
         );
+    }
+    #[test]
+    fn what_others_print_in_the_end_is_understood() {
+        for (line, output, expected) in [
+            ("pnpm build", "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  web@1.0.0 build: `vite build`", Some(false)),
+            ("dbt build", "21:04:24  Done. PASS=14 WARN=0 ERROR=2 SKIP=0 TOTAL=16", Some(false)),
+            ("dbt build", "21:04:24  Done. PASS=16 WARN=0 ERROR=0 SKIP=0 TOTAL=16", Some(true)),
+            ("cmake -B build", "CMake Error at CMakeLists.txt:3 (find_package):", Some(false)),
+            ("clang a.c", "1 error generated.", Some(false)),
+            ("rake db:migrate", "rake aborted!\nPG::UndefinedTable: ERROR: relation", Some(false)),
+            ("cargo build", "    Finished `dev` profile [unoptimized] target(s) in 2.1s", Some(true)),
+            ("docker build -t a .", "Successfully tagged a:latest", Some(true)),
+            ("bazel test //...", "Executed 3 out of 3 tests: 3 tests pass.", Some(true)),
+            ("bazel test //...", "Executed 3 out of 3 tests: 1 test passes and 2 fail locally.", Some(false)),
+            ("bazel test //...", "//a:b_test                 FAILED in 0.4s", Some(false)),
+            ("prove -r t", "Files=3, Tests=40\nResult: PASS", Some(true)),
+            ("prove -r t", "Result: FAIL", Some(false)),
+            ("pip install a", "ERROR: No matching distribution found for a==9", Some(false)),
+            ("pip install a", "Successfully installed a-9.0", Some(true)),
+            ("ansible-playbook a.yml", "web1 : ok=12 changed=3 unreachable=0 failed=0 skipped=0", Some(true)),
+            (
+                "ansible-playbook a.yml",
+                "web1 : ok=12 changed=3 unreachable=1 failed=0 skipped=0",
+                Some(false),
+            ),
+            ("sbt test", "[error] (Test / test) sbt.TestsFailedException: Tests unsuccessful", Some(false)),
+            ("bats t", "19/20 tests passed", Some(false)),
+            ("bats t", "20/20 passed", Some(true)),
+            ("./wake.sh", "0/20 wakeups ok", Some(false)),
+            ("make", "12/13 files copied", None),
+            ("pip install a", "Requirement already satisfied: a", None),
+        ] {
+            let report = Output::read(output).report(&crate::families(&shell::commands(line)[0]));
+            let verdict = if report.has_failed { Some(false) } else { report.has_passed.then_some(true) };
+            assert_eq!(verdict, expected, "{line}: {output}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_reports_an_error_differs_from_one_that_names_it() {
+        for line in [
+            "error: the following build command failed with exit code 1",
+            "Fatal error: exception Failure(\"no\")",
+            "src/a.c:3:5: error: expected ';'",
+            "java.io.IOException: no route to db-2",
+            "PG::UniqueViolation: duplicate key",
+            "sh: 1: pnpm: command not found",
+        ] {
+            assert!(Report::of(line).has_error, "{line}");
+        }
+        for line in [
+            "0 errors",
+            "test errors::parse ... ok",
+            "Compiling thiserror v1.0",
+            "retry after error",
+            "err.log",
+        ] {
+            assert!(!Report::of(line).has_error, "{line}");
+        }
     }
 }
