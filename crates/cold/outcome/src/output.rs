@@ -229,6 +229,17 @@ impl Output {
             let rest = rest.rsplit_once(" in ").map_or(rest, |(rest, _)| rest);
             return sum_of(Family::Go, &counted(rest)?);
         }
+        if let Some(counts) = keyed(bare).or_else(|| titled(bare)) {
+            let sum = sum_of(Family::Plain, &counts)?;
+            // What a script counts may be rows as well as tests: where it ends well, that counts.
+            let said = self.said(Family::Plain);
+            said.is_broken |= sum.failed > 0;
+            said.is_fine |= sum.failed == 0 && sum.passed > 0;
+            return None;
+        }
+        if let Some(counts) = scenarios(bare) {
+            return sum_of(Family::Plain, &counts);
+        }
         if !bare.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -242,9 +253,9 @@ impl Output {
         }
         if let Some((some, rest)) = bare.split_once('/')
             && let Some((all, rest)) = rest.split_once(' ')
-            && let words = rest.trim_end_matches('.').split(' ')
+            && let mut words = rest.trim_end_matches('.').split(' ')
             && words.clone().count() <= 2
-            && matches!(words.last(), Some("passed" | "passing" | "pass" | "ok"))
+            && matches!(words.next_back(), Some("passed" | "passing" | "pass" | "ok"))
             && let (Ok(some), Ok(all)) = (some.parse::<u64>(), all.parse::<u64>())
             && some <= all
         {
@@ -609,6 +620,9 @@ impl Output {
             fine.push(Family::Rust);
         }
         match line {
+            // The last line of unittest, without the number of tests before it.
+            "OK" if self.ran == 0 => fine.push(Family::Python),
+            "No issues found!" => fine.push(Family::Dart),
             "Result: FAIL" => broken.push(Family::Tap),
             "Result: PASS" => fine.push(Family::Tap),
             _ => {}
@@ -618,6 +632,23 @@ impl Output {
             || line.ends_with(" errors generated.")
         {
             broken.push(Family::Native);
+        }
+        let said = line.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_said = |texts: &[&str]| texts.iter().any(|text| said.eq_ignore_ascii_case(text));
+        if is_said(&["all tests passed", "tests passed"])
+            || line.starts_with("All ") && count_of(said, "All ", " tests passed")
+        {
+            fine.push(Family::Plain);
+        }
+        if is_said(&["some tests failed", "tests failed", "test failed"])
+            || said.split_once(" out of ").is_some_and(|(failed, all)| {
+                failed.parse().is_ok_and(|failed: u64| failed > 0) && all.contains(" tests failed")
+            })
+        {
+            broken.push(Family::Plain);
+        }
+        if begins(&["Saved the plan to:", "Successfully applied "]) {
+            fine.push(Family::Deploy);
         }
         if begins(&["Successfully built ", "Successfully tagged "]) {
             fine.push(Family::Runner);
@@ -849,6 +880,9 @@ const COUNTED: &[(&str, i8)] = &[
     ("passing", 1),
     ("pass", 1),
     ("tests passed", 1),
+    ("test passed", 1),
+    ("tests failed", -1),
+    ("test failed", -1),
     ("failed", -1),
     ("failing", -1),
     ("fail", -1),
@@ -915,6 +949,38 @@ fn counted(text: &str) -> Option<Vec<(u64, &'static str)>> {
     counts.collect()
 }
 
+/// Takes `Passed: 12, Failed: 1` apart, if it consists of nothing else.
+fn keyed(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    let pieces = text.trim_start_matches(['#', ' ']).split([',', '|', ';']).map(str::trim);
+    let counts = pieces.map(|piece| {
+        let (word, count) = piece.split_once(':').or(piece.split_once('='))?;
+        let (known, _) = COUNTED.iter().find(|(known, _)| known.eq_ignore_ascii_case(word.trim()))?;
+        Some((count.trim().parse().ok()?, *known))
+    });
+    counts.collect()
+}
+
+/// What is before the counts of a script's own, in lower case: `Results: 12 passed, 1 failed`.
+const TITLES: &[&str] =
+    &["result", "results", "summary", "total", "totals", "done", "finished", "complete", "completed"];
+
+/// Takes `Results: 12 passed, 1 failed` apart.
+fn titled(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    let (title, rest) = text.split_once(':')?;
+    let last = title.rsplit(' ').next().unwrap_or_default();
+    let is_title = TITLES.iter().any(|known| known.eq_ignore_ascii_case(last));
+    counted(without_end(rest.trim()).0).filter(|_| is_title)
+}
+
+/// Takes `13 scenarios (12 passed, 1 failed)` apart.
+fn scenarios(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    let (all, inside) = text.strip_suffix(')')?.split_once(" (")?;
+    let (count, word) = all.split_once(' ')?;
+    let is_counted =
+        count.parse::<u64>().is_ok() && matches!(word, "scenario" | "scenarios" | "tests" | "test");
+    counted(inside).filter(|_| is_counted)
+}
+
 /// Sums up counts; nothing where none is of tests that passed or failed.
 fn sum_of(family: Family, counts: &[(u64, &'static str)]) -> Option<Sum> {
     let sum = |kind: i8| -> Option<u64> {
@@ -927,6 +993,13 @@ fn sum_of(family: Family, counts: &[(u64, &'static str)]) -> Option<Sum> {
         return None;
     }
     Some(Sum::of(family, passed.unwrap_or_default(), failed.unwrap_or_default()))
+}
+
+/// Returns whether a line has a number between these, whatever follows.
+fn count_of(line: &str, before: &str, behind: &str) -> bool {
+    line.strip_prefix(before)
+        .and_then(|rest| rest.split_once(behind))
+        .is_some_and(|(number, _)| number.parse::<u64>().is_ok())
 }
 
 fn cut(line: &str) -> String {
@@ -1408,6 +1481,39 @@ mod tests {
             let report = Output::read(output).report(&crate::families(&shell::commands(line)[0]));
             let verdict = if report.has_failed { Some(false) } else { report.has_passed.then_some(true) };
             assert_eq!(verdict, expected, "{line}: {output}");
+        }
+    }
+
+    #[test]
+    fn sums_that_scripts_print_themselves_are_understood() {
+        for (output, expected) in [
+            ("Results: 12 passed, 1 failed", Some(false)),
+            ("Results: 12 passed, 0 failed", Some(true)),
+            ("Passed: 12, Failed: 1", Some(false)),
+            ("Total: 12 | Passed: 12 | Failed: 0", Some(true)),
+            ("Test summary: 3 errors", Some(false)),
+            ("12 scenarios (2 failed, 10 passed)", Some(false)),
+            ("12 scenarios (12 passed)", Some(true)),
+            ("# PASS:  11\n# FAIL:  1", Some(false)),
+            ("2 tests failed", Some(false)),
+            ("12 tests passed", Some(true)),
+            ("All 12 tests passed (0.01s)", Some(true)),
+            ("1 out of 12 tests failed (0.02s)", Some(false)),
+            ("✅ All tests passed!", Some(true)),
+            ("Some tests failed", Some(false)),
+            ("OK", Some(true)),
+            ("Failed: 0", None),
+            ("user: 12, failed: never", None),
+            ("web1: 3 failed", None),
+            ("retry 3: 1 failed", None),
+            ("errors: none", None),
+            ("12 rows (2 failed, 10 written)", None),
+        ] {
+            let report = Report::of(output);
+            let is_of_tests = output.contains("tests") || output.contains("scenarios");
+            assert!(report.failed == 0 || is_of_tests, "{output}: {report:?}");
+            let verdict = if report.has_failed { Some(false) } else { report.has_passed.then_some(true) };
+            assert_eq!(verdict, expected, "{output}: {report:?}");
         }
     }
 
