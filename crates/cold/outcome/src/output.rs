@@ -229,7 +229,9 @@ impl Output {
             let rest = rest.rsplit_once(" in ").map_or(rest, |(rest, _)| rest);
             return sum_of(Family::Go, &counted(rest)?);
         }
-        if let Some(counts) = keyed(bare).or_else(|| titled(bare)) {
+        if bare.contains([':', '='])
+            && let Some(counts) = keyed(bare).or_else(|| titled(bare))
+        {
             let sum = sum_of(Family::Plain, &counts)?;
             // What a script counts may be rows as well as tests: where it ends well, that counts.
             let said = self.said(Family::Plain);
@@ -237,11 +239,11 @@ impl Output {
             said.is_fine |= sum.failed == 0 && sum.passed > 0;
             return None;
         }
-        if let Some(counts) = scenarios(bare) {
-            return sum_of(Family::Plain, &counts);
-        }
         if !bare.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
+        }
+        if let Some(counts) = scenarios(bare) {
+            return sum_of(Family::Plain, &counts);
         }
         if let (Some(failed), Some(all)) =
             (number_before(bare, "tests failed"), number_behind(bare, "out of"))
@@ -294,7 +296,7 @@ impl Output {
             let passed = all.saturating_sub(failed + count("Skipped:"));
             return is_total.then(|| Sum::of(Family::Jvm, passed, failed));
         }
-        if bare.contains(" unreachable=") && bare.contains(" failed=") {
+        if bare.contains("unreachable=") && bare.contains(" failed=") {
             // Ansible, a line for each host. It counts what was done, not tests.
             let failed = count(" failed=") + count(" unreachable=");
             let said = self.said(Family::Deploy);
@@ -847,22 +849,16 @@ impl Output {
 /// How a line begins that reports an error, in lower case.
 const ERROR_HEADS: &[&str] = &["error:", "error[", "fatal:", "fatal error:", "[error]", "** (", "panic:"];
 /// What reports one within a line.
-const ERRORS_WITHIN: &[&str] = &[
-    ": error:",
-    ": fatal error:",
-    ": error TS",
-    "Traceback (most recent call last)",
-    "panicked at ",
-    ": command not found",
-];
+const ERRORS_WITHIN: &[&str] = &[": error:", ": fatal error:", ": error TS", ": command not found"];
 
 /// Returns whether a line reports an error.
 fn reports_error(line: &str) -> bool {
     let line = line.trim_start_matches(['│', '╷', '✖', '×', '❌', ' ']);
-    let beginning = line[..line.floor_char_boundary(16)].to_ascii_lowercase();
-    ERROR_HEADS.iter().any(|head| beginning.starts_with(head))
-        || ERRORS_WITHIN.iter().any(|mark| line.contains(mark))
-        || is_exception(line)
+    let begins = |head: &&str| line.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));
+    line.starts_with("Traceback (most recent call last)")
+        || ERROR_HEADS.iter().any(begins)
+        || line.contains("panicked at ")
+        || line.contains(": ") && (ERRORS_WITHIN.iter().any(|mark| line.contains(mark)) || is_exception(line))
 }
 
 /// Returns whether a line is an exception with its message: `PG::UniqueViolation: …`, `java.io.IOException: no route`.
@@ -951,6 +947,9 @@ fn counted(text: &str) -> Option<Vec<(u64, &'static str)>> {
 
 /// Takes `Passed: 12, Failed: 1` apart, if it consists of nothing else.
 fn keyed(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    if !text.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let pieces = text.trim_start_matches(['#', ' ']).split([',', '|', ';']).map(str::trim);
     let counts = pieces.map(|piece| {
         let (word, count) = piece.split_once(':').or(piece.split_once('='))?;
