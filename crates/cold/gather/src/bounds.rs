@@ -1,6 +1,5 @@
 //! What of a transcript may be kept: what hooks would have recorded, and was not forgotten since.
 
-use crate::answer;
 use capture::Rules;
 use distiller::machinery;
 use std::collections::HashSet;
@@ -42,8 +41,7 @@ impl Bounds<'_> {
     }
 
     fn admit_call(&self, id: &str, name: &str, input: &str) -> bool {
-        // What a person answers is theirs, as a prompt is, whether calls of the tool are recorded or not.
-        (name == answer::ASKS || self.rules.records_call(name, Some(input)))
+        self.rules.records_call(name, Some(input))
             && !machinery::is_our_call(name, input)
             && !self.forgot("t", id)
             && !self.forgot("r", id)

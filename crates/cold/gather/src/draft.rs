@@ -323,7 +323,7 @@ fn pending(thread: &Thread, around: &Around) -> Vec<String> {
     let (mut keys, mut names) = (HashSet::new(), HashSet::new());
     let mut open = None;
     for call in commands().rev() {
-        let (is_new, name) = (keys.insert(call.key()), call.line().name());
+        let (is_new, name) = (keys.insert(call.key()), call.line().name.as_str());
         if is_new && matches!(call.ending, Ending::Failed(_)) && !names.contains(name) {
             open = Some(call);
             break;

@@ -1,4 +1,4 @@
-//! What an output says: whether all went well, and what of a failure is worth keeping.
+//! What of the output of a failure is worth keeping.
 
 use crate::budget::{ERROR_CHARS, ERRORS};
 use std::borrow::Cow;
@@ -63,91 +63,6 @@ const PANIC_LINES: usize = 3;
 /// What the client puts around the errors of its own tools.
 const TAGS: [&str; 2] = ["<tool_use_error>", "</tool_use_error>"];
 
-/// What build tools and test runners print only when something failed.
-const VERDICTS: &[&str] = &[
-    "BUILD FAILED",
-    "BUILD FAILURE",
-    "Build FAILED",
-    "TEST FAILED",
-    "TESTS FAILED",
-    "test result: FAILED",
-    "error: could not compile",
-    "error: test failed",
-    "--- FAIL: ",
-    "FAIL\t",
-    "FAILED (",
-    "FAILURES!",
-    "make: ***",
-    "ninja: build stopped",
-    "npm ERR!",
-    "npm error",
-    "aborted!",
-    "Result: FAIL",
-    " FAILED in ",
-    "Some tests failed",
-    "ERR_PNPM_",
-    "ELIFECYCLE",
-    "ERROR: failed to",
-    " errors generated.",
-    " error generated.",
-];
-
-/// How a line begins that says that something failed.
-const FAILED_HEADS: &[&str] = &[
-    "FAIL ",
-    "FAILED ",
-    "FAILURE:",
-    "not ok ",
-    "make[",
-    "CMake Error",
-    "ERROR: Job failed",
-    "** BUILD FAILED",
-];
-
-/// How a line begins that reports an error; a program that goes on prints one, too.
-const ERROR_HEADS: &[&str] = &["error:", "error[", "fatal:", "fatal error:", "[error]", "** (", "panic:"];
-/// What reports one within a line.
-const ERRORS_WITHIN: &[&str] = &[
-    ": error:",
-    ": fatal error:",
-    ": error TS",
-    "Traceback (most recent call last)",
-    "panicked at ",
-    ": command not found",
-];
-
-/// What is printed only when all is well.
-const PASSES: &[&str] = &[
-    "test result: ok",
-    "BUILD SUCCESS",
-    "Build succeeded",
-    "BUILD SUCCEEDED",
-    "TEST SUCCEEDED",
-    "All checks passed",
-    "All tests passed",
-    "all tests passed",
-    "Success: no issues found",
-    "Found 0 errors",
-    "no issues found",
-    "no offenses detected",
-    "successfully rolled out",
-    "Apply complete!",
-    "Saved the plan to:",
-    "No changes. ",
-    "Successfully built",
-    "Successfully tagged",
-    "Successfully installed",
-    "Successfully applied",
-    "ompiled successfully",
-    "ALL TESTS PASSED",
-    "✓ built in",
-    "Verified OK",
-    "Result: PASS",
-];
-/// How a line begins that says so.
-const PASSED_HEADS: &[&str] =
-    &["Finished `", "Finished dev", "Finished release", "ok  \t", "OK (", "Passed!", "added "];
-
 /// Words behind a count of what failed, of what passed, and of what was counted.
 const FAILING: &[&str] =
     &["failed", "failing", "failure", "failures", "fail", "fails", "error", "errors", "errored"];
@@ -166,74 +81,6 @@ const COUNTED: &[&str] = &[
     "file",
     "scenarios",
 ];
-
-/// What an output says about all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Passed,
-    Failed,
-}
-
-/// Returns what a program's output says about how it ended, if it says so. `name` is the program with its subcommand, and
-/// `is_alone` says that no other program printed.
-pub(crate) fn verdict(output: &str, name: &str, is_alone: bool) -> Option<Verdict> {
-    let lines = || output.lines().map(|line| line.trim().trim_start_matches(['│', '╷', '✖', '×', '❌', ' ']));
-    let begins = |heads: &[&str]| lines().any(|line| heads.iter().any(|head| line.starts_with(head)));
-    let has = |marks: &[&str]| lines().any(|line| marks.iter().any(|mark| line.contains(mark)));
-    let is_error = |line: &str| {
-        let beginning = line[..line.floor_char_boundary(16)].to_ascii_lowercase();
-        ERROR_HEADS.iter().any(|head| beginning.starts_with(head))
-            || ERRORS_WITHIN.iter().any(|mark| line.contains(mark))
-            || is_exception(line)
-    };
-    if name.starts_with("git") {
-        if lines()
-            .any(|line| is_error(line) || line.starts_with("CONFLICT (") || line.starts_with("! [rejected]"))
-        {
-            return Some(Verdict::Failed);
-        }
-        let is_done = |line: &str| match name {
-            "git commit" => is_commit(line),
-            "git push" => is_update(line) || line == "Everything up-to-date",
-            _ => false,
-        };
-        return lines().any(is_done).then_some(Verdict::Passed);
-    }
-    let sums: Vec<(u64, bool)> = lines().filter_map(sum).collect();
-    let found_errors = |line: &str| {
-        let count = line.strip_prefix("Found ").and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
-        count.is_some_and(|count| count > 0) && line.contains("error")
-    };
-    let problems = |line: &str| line.contains(" problems (") && !line.contains("(0 errors");
-    if has(VERDICTS)
-        || begins(FAILED_HEADS)
-        || sums.iter().any(|(failed, _)| *failed > 0)
-        || lines().any(|line| found_errors(line) || problems(line))
-    {
-        return Some(Verdict::Failed);
-    }
-    // A program that passes may print an error that it expects; beside others, it is of one of them.
-    if !is_alone && lines().any(is_error) {
-        return Some(Verdict::Failed);
-    }
-    if has(PASSES)
-        || begins(PASSED_HEADS)
-        || sums.iter().any(|(_, passed)| *passed)
-        || lines().any(|line| matches!(line, "OK" | "PASS"))
-    {
-        return Some(Verdict::Passed);
-    }
-    lines().any(is_error).then_some(Verdict::Failed)
-}
-
-/// Says whether a line is an exception with its message: `PG::UniqueViolation: …`, `java.io.IOException: no route`.
-fn is_exception(line: &str) -> bool {
-    line.split_once(": ").is_some_and(|(name, said)| {
-        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:$".contains(&byte));
-        let is_class = name.ends_with("Error") || name.ends_with("Exception") || name.contains("::");
-        is_name && is_class && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !said.is_empty()
-    })
-}
 
 /// Reads the sum of a test runner: how many failed, and whether it says that something passed or ran. `2 failed, 11 passed`,
 /// `Tests run: 5, Failures: 0`, `PASS=14 ERROR=0`, `12 examples, 0 failures`, `19/20 passed`, and `1 failed` by itself.
@@ -282,24 +129,6 @@ fn sum(line: &str) -> Option<(u64, bool)> {
     let (has_failed, has_counted, is_alone) = (has(FAILING), has(COUNTED), words.len() == 2);
     let is_sum = has_passed || has_failed && (has_counted || is_alone);
     is_sum.then_some((failed, has_passed || (has_counted && has_failed && failed == 0)))
-}
-
-/// Says whether a line is what git prints of a commit: `[main 1a2b3c4] Check expiry`.
-fn is_commit(line: &str) -> bool {
-    let head = line.strip_prefix('[').and_then(|line| line.split_once("] "));
-    head.and_then(|(head, _)| head.split(' ').next_back()).is_some_and(is_hash)
-}
-
-/// Says whether a line is what git prints of a branch that was pushed: `1a2b3c4..5d6e7f8  main -> main`.
-fn is_update(line: &str) -> bool {
-    let line = line.trim_start_matches(['+', '*', ' ']);
-    let is_range =
-        |word: &str| word.split("..").filter(|hash| !hash.is_empty()).all(is_hash) && word.contains("..");
-    line.contains(" -> ") && (line.starts_with("[new ") || line.split(' ').next().is_some_and(is_range))
-}
-
-fn is_hash(word: &str) -> bool {
-    word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Returns an output as a terminal shows it in the end: without colours, and of each line what was written last.

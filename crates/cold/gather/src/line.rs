@@ -2,9 +2,10 @@
 //!
 //! The client knows one exit status for a line, that of its end. A pipe, `;`, `|| true` and a loop hide those before it.
 
-use crate::failure::{self, Verdict};
+use crate::failure;
 use crate::thread::Ending;
 use distiller::clean_cut;
+use outcome::Family;
 use shell::{Command, Origin};
 
 /// Programs that show what is there.
@@ -46,26 +47,8 @@ const FILLERS: &[&str] = &[
 ];
 /// Programs that say something themselves.
 const SPEAKERS: &[&str] = &["echo", "printf"];
-/// Programs whose output is what others printed or wrote; with the subcommands of which that holds, all where there is none.
-const READERS: &[(&str, &[&str])] = &[
-    ("aws", &[]),
-    ("curl", &[]),
-    ("docker", &["compose", "exec", "history", "images", "inspect", "logs", "ps", "stats"]),
-    ("gh", &[]),
-    ("glab", &[]),
-    ("http", &[]),
-    ("journalctl", &[]),
-    ("kubectl", &["describe", "exec", "get", "logs", "top"]),
-    ("mysql", &[]),
-    ("psql", &[]),
-    ("sqlite3", &[]),
-    ("ssh", &[]),
-    ("wget", &[]),
-];
 /// Shells that run an argument.
 const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
-/// How deep strings of shell are followed.
-const DEPTH: usize = 3;
 /// The longest last line of an output that is kept, in characters.
 const LAST_CHARS: usize = 160;
 /// How much of an output is looked through, in bytes.
@@ -75,76 +58,58 @@ const END_BYTES: usize = 8 * 1024;
 /// What a line of shell does.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
-    work: Vec<Work>,
     /// What it does, the same for each way to look at its output; nothing where only the whole line says it.
     pub(crate) key: String,
+    /// The program and subcommand of what it does last.
+    pub(crate) name: String,
     /// Whether it only looks at what is there.
     pub(crate) is_look: bool,
     /// Whether it ends with a program that fails where nothing is found.
     searches: bool,
-    /// What is printed around an exit status: `exit=` and nothing of `echo exit=$?`.
-    statuses: Vec<(String, String)>,
+    /// What is needed to judge it where its exit status hides that of what it does.
+    hidden: Option<Box<Hidden>>,
+}
+
+/// A line whose exit status is not that of all that it does.
+#[derive(Debug)]
+struct Hidden {
+    script: String,
+    commands: Vec<Command>,
+    work: Vec<Work>,
 }
 
 /// A command that does something.
 #[derive(Debug)]
 struct Work {
-    /// Its words.
-    text: String,
-    /// Its program and subcommand.
-    name: String,
-    /// Whether its exit status is not the line's.
-    is_hidden: bool,
-    /// Whether its output is what others printed.
-    reads: bool,
+    /// Its place among the commands of the line.
+    at: usize,
+    /// Whose summaries it may print.
+    families: Vec<Family>,
+    /// Whether its output is what others printed or wrote.
+    shows_others: bool,
 }
 
 impl Line {
     pub(crate) fn of(script: &str) -> Self {
-        Self::within(script, DEPTH)
-    }
-
-    fn within(script: &str, depth: usize) -> Self {
         let commands = shell::commands(script);
-        let direct: Vec<&Command> = commands.iter().filter(|command| is_direct(command)).collect();
-        let mut line = Self { is_look: only_looks(&commands), ..Self::default() };
-        line.searches = direct.last().is_some_and(|last| {
+        let work = work(&commands);
+        let last = commands.iter().rfind(|command| is_direct(command));
+        let searches = last.is_some_and(|last| {
             SEARCHERS.contains(&last.program()) || last.program() == "git" && subcommand(last) == "grep"
         });
-        line.statuses = direct
-            .iter()
-            .filter(|command| SPEAKERS.contains(&command.program()))
-            .filter_map(|command| status_said(command))
-            .collect();
-        let status = Status::of(script, &direct);
-        for (at, command) in direct.iter().enumerate() {
-            let wrapped = commands.iter().rfind(|other| is_at(other, command) && does_work(other));
-            let runs_work = command.program() == "xargs" && wrapped.is_some();
-            if !does_work(command) && !runs_work {
-                continue;
+        let texts: Vec<String> = work.iter().map(|work| words_of(&commands[work.at])).collect();
+        let mut line = Self {
+            key: if is_loop(script) { String::new() } else { texts.join(" && ") },
+            name: work.last().map(|work| name_of(&commands[work.at])).unwrap_or_default(),
+            is_look: only_looks(&commands),
+            searches,
+            hidden: None,
+        };
+        if !work.is_empty() && Self::may_hide(script) {
+            let found = outcome::endings(script, &commands, "", Some(true));
+            if work.iter().any(|work| found[work.at].may_have_failed) {
+                line.hidden = Some(Box::new(Hidden { script: script.to_owned(), commands, work }));
             }
-            let is_hidden = status.is_hidden(at);
-            let inner = command.words.last().filter(|word| depth > 0 && runs_string(command, &word.text));
-            if let Some(inner) = inner {
-                let inner = Self::within(&inner.text, depth - 1);
-                line.work.extend(
-                    inner
-                        .work
-                        .into_iter()
-                        .map(|work| Work { is_hidden: work.is_hidden || is_hidden, ..work }),
-                );
-                continue;
-            }
-            let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-            line.work.push(Work {
-                text: words.join(" "),
-                name: name_of(command),
-                is_hidden,
-                reads: reads(wrapped.unwrap_or(command)),
-            });
-        }
-        if !is_loop(script) {
-            line.key = line.work.iter().map(|work| work.text.as_str()).collect::<Vec<_>>().join(" && ");
         }
         line
     }
@@ -156,45 +121,98 @@ impl Line {
             || script.trim_end().ends_with('&')
     }
 
-    /// Returns the program and subcommand of what it does last.
-    pub(crate) fn name(&self) -> &str {
-        self.work.last().map_or("", |work| work.name.as_str())
-    }
-
     /// Returns how a call of it ended that the client says has failed, or not.
     pub(crate) fn ending(&self, is_error: bool, output: &str) -> Ending {
         let output = failure::plain(&output[..output.floor_char_boundary(OUTPUT_BYTES)]);
         let failed = || Ending::Failed(failure::telling_lines(&clean_cut(&output, OUTPUT_BYTES)));
-        let hidden: Vec<&Work> = self.work.iter().filter(|work| work.is_hidden).collect();
         if is_error {
-            return match self.searches && found_nothing(&output) {
-                true if hidden.is_empty() => Ending::Done,
-                true => Ending::Ran,
-                false => failed(),
+            return match (self.searches && found_nothing(&output), &self.hidden) {
+                (false, _) => failed(),
+                (true, None) => Ending::Done,
+                (true, Some(_)) => Ending::Ran,
             };
         }
-        let Some(last) = hidden.last() else { return Ending::Done };
-        // What sums it up is at the end.
-        let end = &output[output.ceil_char_boundary(output.len().saturating_sub(END_BYTES))..];
-        let statuses: Vec<u32> = self.statuses.iter().flat_map(|around| printed(around, &output)).collect();
-        if statuses.iter().any(|status| *status != 0) {
-            return failed();
-        }
-        if !statuses.is_empty() && hidden.len() == 1 {
-            return Ending::Done;
-        }
-        // What says that all is well says it of one command, and that is the last that prints.
-        let is_about_it = hidden.len() == 1 && self.work.last().is_some_and(|work| work.is_hidden);
-        let verdict = match hidden.iter().all(|work| work.reads) {
-            true => None,
-            false => failure::verdict(end, &last.name, is_about_it),
-        };
-        match verdict {
-            Some(Verdict::Failed) => failed(),
-            Some(Verdict::Passed) if is_about_it => Ending::Done,
-            _ => Ending::Ran,
+        match self.hidden.as_ref().map(|hidden| hidden.has_passed(&output)) {
+            None | Some(Some(true)) => Ending::Done,
+            Some(Some(false)) => failed(),
+            Some(None) => Ending::Ran,
         }
     }
+}
+
+impl Hidden {
+    /// Returns whether all that a line does went well, where the line ended well: by exit statuses where those are seen, else by
+    /// what was printed, if that says so.
+    fn has_passed(&self, output: &str) -> Option<bool> {
+        let found = outcome::endings(&self.script, &self.commands, output, Some(true));
+        // Of `! make` a failure is what was wanted.
+        let is_failure = |work: &Work| {
+            found[work.at].ending == outcome::Ending::Failed && !self.commands[work.at].is_negated
+        };
+        if self.work.iter().any(is_failure) {
+            return Some(false);
+        }
+        let hidden: Vec<&Work> = self.work.iter().filter(|work| found[work.at].may_have_failed).collect();
+        if hidden.is_empty() {
+            return Some(true);
+        }
+        // What sums it up is at the end.
+        let end = &output[output.ceil_char_boundary(output.len().saturating_sub(END_BYTES))..];
+        // What says that all is well says it of one command, and that is the last that prints.
+        let is_about_it =
+            hidden.len() == 1 && self.work.last().is_some_and(|last| std::ptr::eq(last, hidden[0]));
+        let (of_git, others): (Vec<&Work>, Vec<&Work>) = hidden
+            .into_iter()
+            .filter(|work| !work.shows_others)
+            .partition(|work| self.commands[work.at].program() == "git");
+        let git_says: Vec<bool> =
+            of_git.iter().filter_map(|work| outcome::repository_says(&self.commands[work.at], end)).collect();
+        if git_says.contains(&false) {
+            return Some(false);
+        }
+        if others.is_empty() {
+            return git_says.first().copied().filter(|_| is_about_it);
+        }
+        let printed = outcome::Output::read(end);
+        // Whichever form a summary has, it is of the only program that prints.
+        let families = match is_about_it {
+            true => printed.families(),
+            false => others.iter().flat_map(|work| work.families.iter().copied()).collect(),
+        };
+        let report = printed.report(&families);
+        // A program that passes may print an error that it expects; beside others, it is of one of them.
+        if report.has_failed || report.has_error && !is_about_it {
+            return Some(false);
+        }
+        match report.has_passed || report.passed > 0 {
+            true => is_about_it.then_some(true),
+            false => report.has_error.then_some(false),
+        }
+    }
+}
+
+/// Returns what commands do that do more than look, prepare or speak. A shell that runs a string does what is in that.
+fn work(commands: &[Command]) -> Vec<Work> {
+    let mut found = Vec::new();
+    let mut deepest = 0;
+    for (at, command) in commands.iter().enumerate() {
+        let is_in_string = command.origin == Origin::ShellString && (1..=deepest).contains(&command.depth);
+        if !is_direct(command) && !is_in_string {
+            continue;
+        }
+        let runs_string = runs_string(command);
+        if runs_string || is_direct(command) {
+            deepest = if runs_string { command.depth + 1 } else { 0 };
+        }
+        let inner = commands.iter().rfind(|other| is_at(other, command));
+        let runs_work = command.program() == "xargs" && inner.is_some_and(does_work);
+        if !runs_string && (does_work(command) || runs_work) {
+            let inner = inner.unwrap_or(command);
+            let shows_others = outcome::shows_others(inner) || looks(inner);
+            found.push(Work { at, families: outcome::families(inner), shows_others });
+        }
+    }
+    found
 }
 
 /// Returns the last line of an output that says something.
@@ -254,22 +272,13 @@ fn only_looks(commands: &[Command]) -> bool {
         && (!speaks || commands.iter().any(looks))
 }
 
-/// Returns the first word behind a program that is no option, nor the value of one that comes before subcommands.
+/// Returns the first word behind a program that is no option.
 fn subcommand(command: &Command) -> &str {
-    let mut is_value = false;
-    for word in command.words.iter().skip(1).map(|word| word.text.as_str()) {
-        if is_value {
-            is_value = false;
-        } else if matches!(
-            word,
-            "-C" | "-c" | "-n" | "--namespace" | "--context" | "--filter" | "--prefix" | "-p"
-        ) {
-            is_value = true;
-        } else if !word.starts_with('-') {
-            return word;
-        }
-    }
-    ""
+    outcome::subcommands(command).next().unwrap_or_default()
+}
+
+fn words_of(command: &Command) -> String {
+    command.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a program with its subcommand, if the word behind it is like one.
@@ -282,158 +291,18 @@ fn name_of(command: &Command) -> String {
     if is_sub { format!("{} {sub}", command.program()) } else { command.program().to_owned() }
 }
 
-fn reads(command: &Command) -> bool {
-    let program = command.program();
-    let of = READERS.iter().find(|(reader, _)| *reader == program);
-    of.is_some_and(|(_, subcommands)| subcommands.is_empty() || subcommands.contains(&subcommand(command)))
-}
-
 /// Says whether the last word of a command is a line of shell that it runs.
-fn runs_string(command: &Command, word: &str) -> bool {
+fn runs_string(command: &Command) -> bool {
     let has_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
     SHELLS.contains(&command.program())
         && command.words.len() == 3
         && has_option(&command.words[1].text)
-        && !word.is_empty()
-}
-
-/// Returns what `echo` prints around the exit status of the command before it.
-fn status_said(command: &Command) -> Option<(String, String)> {
-    let text: Vec<&str> = command
-        .words
-        .iter()
-        .skip(1)
-        .map(|word| word.text.as_str())
-        .filter(|word| *word != "-e" && *word != "-n")
-        .collect();
-    let text = text.join(" ");
-    let at = ["${PIPESTATUS[0]}", "${pipestatus[1]}", "$PIPESTATUS", "$?"];
-    let (before, after) = at.iter().find_map(|status| text.split_once(status))?;
-    let before = before.rsplit("\\n").next().unwrap_or(before);
-    Some((before.to_owned(), after.trim_end_matches("\\n").to_owned()))
-}
-
-/// Returns the exit statuses that were printed between these.
-fn printed((before, after): &(String, String), output: &str) -> Vec<u32> {
-    let status = |line: &str| {
-        line.trim().strip_prefix(before.trim_start())?.strip_suffix(after.trim_end())?.trim().parse().ok()
-    };
-    output.lines().filter_map(status).collect()
+        && !command.words[2].text.is_empty()
 }
 
 /// Says whether a search printed no more than that it failed, or that it counted nothing.
 fn found_nothing(output: &str) -> bool {
     output.lines().map(str::trim).all(|line| line.is_empty() || line == "Exit code 1" || line == "0")
-}
-
-/// How a command follows the one before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
-    And,
-    Or,
-    /// Whatever that one did.
-    Next,
-}
-
-/// Whose exit status a line ends with.
-#[derive(Debug)]
-struct Status {
-    hidden: Vec<bool>,
-}
-
-impl Status {
-    fn of(script: &str, commands: &[&Command]) -> Self {
-        let after: Vec<After> = commands.iter().map(|command| after(script, command)).collect();
-        // Where the last list begins: what is before it has no say in how the line ends.
-        let first = |at: usize| {
-            commands[..at]
-                .iter()
-                .rposition(|before| before.pipeline != commands[at].pipeline)
-                .map_or(0, |before| before + 1)
-        };
-        let lists: Vec<usize> =
-            (0..commands.len()).filter(|at| commands[*at].place == 0 && after[*at] == After::Next).collect();
-        let last_list = lists.last().copied().unwrap_or(0);
-        let sets = |at: usize, option: &dyn Fn(&str) -> bool| {
-            commands[..at].iter().any(|command| {
-                command.program() == "set" && command.words.iter().skip(1).any(|word| option(&word.text))
-            })
-        };
-        let stops = |at: usize| {
-            sets(at, &|word| {
-                word == "errexit" || word.starts_with('-') && !word.starts_with("--") && word.contains('e')
-            })
-        };
-        let sees_pipes = |at: usize| sets(at, &|word| word == "pipefail");
-        let all = hides_all(script);
-        let is_hidden = |at: usize| {
-            let command = commands[at];
-            let list_end = lists.iter().copied().find(|begin| *begin > at).unwrap_or(commands.len());
-            let is_excused = (at + 1..list_end).any(|next| {
-                commands[next].pipeline != command.pipeline
-                    && after[first(next)] == After::Or
-                    && !matches!(commands[next].program(), "exit" | "return" | "false")
-            });
-            all || command.is_negated
-                || command.is_background
-                || is_condition(script, commands[first(at)])
-                || (!command.is_last && !sees_pipes(at))
-                || (at < last_list && !stops(at))
-                || is_excused
-        };
-        Self { hidden: (0..commands.len()).map(is_hidden).collect() }
-    }
-
-    fn is_hidden(&self, at: usize) -> bool {
-        self.hidden.get(at).copied().unwrap_or(true)
-    }
-}
-
-/// Returns what is before a command, up to the operator that it follows.
-fn before<'s>(script: &'s str, command: &Command) -> &'s str {
-    let mut text = script.get(..command.start).unwrap_or_default();
-    loop {
-        text = text.trim_end_matches([' ', '\t', '\n', '\\', '(', '{']);
-        // `CI=1 npm test` begins before its program.
-        let word = text.rsplit([' ', '\t', '\n', ';', '&', '|', '(']).next().unwrap_or_default();
-        let is_setting = word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        });
-        if !is_setting {
-            return text;
-        }
-        text = &text[..text.len() - word.len()];
-    }
-}
-
-fn after(script: &str, command: &Command) -> After {
-    let text = before(script, command);
-    if text.ends_with("&&") {
-        After::And
-    } else if text.ends_with("||") {
-        After::Or
-    } else {
-        After::Next
-    }
-}
-
-fn is_condition(script: &str, command: &Command) -> bool {
-    let word = before(script, command).rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '!').next();
-    matches!(word, Some("if" | "elif" | "while" | "until" | "!"))
-}
-
-/// Says whether a loop, or a pipe behind a group, hides how everything in it ended.
-fn hides_all(script: &str) -> bool {
-    let is_piped = || {
-        script.match_indices('|').any(|(at, _)| {
-            let before = script[..at].trim_end().trim_end_matches("2>&1").trim_end();
-            let is_or = script[at + 1..].starts_with('|') || before.ends_with('|');
-            !is_or
-                && (before.ends_with([')', '}'])
-                    || has_word(before.rsplit(['\n', ';']).next().unwrap_or_default(), "fi"))
-        })
-    };
-    is_loop(script) || is_piped()
 }
 
 fn is_loop(script: &str) -> bool {
@@ -510,7 +379,7 @@ mod tests {
         check("cargo test 2>&1 | tail -1", "", "ran");
         check("for f in a b; do ./convert $f; done", "b done", "ran");
         check("(cd web && npm run build) | tail -1", "dist/index.html", "ran");
-        check("if ./migrate; then echo yes; fi", "yes", "ran");
+        check("if ./migrate; then ./seed; fi", "12 rows", "ran");
         check("kubectl logs deploy/gate | grep ERROR | tail -3", "ERROR: could not reach db", "ran");
         check("ssh web1 'journalctl -u shop' | tail -5", "error: 3 failed, 2 passed", "ran");
         check("make lint; npm test | tail -3", "12 passed", "ran");
@@ -532,6 +401,10 @@ mod tests {
         check("sudo -u ci make install", "cp a /usr/bin", "passed");
         check("bash -c 'cd web && make'", "cc", "passed");
         check("CI=1 npm test", "Exit code 1\n1 failing", "failed");
+        // What was printed says which way was taken.
+        check("if ./migrate; then echo yes; fi", "yes", "passed");
+        check("if ./migrate; then echo yes; else echo no; fi", "no", "failed");
+        check("test -f .env || cp .env.example .env", "", "passed");
     }
 
     #[test]
@@ -583,8 +456,8 @@ mod tests {
         let key = |command: &str| Line::of(command).key;
         assert_eq!(key("cd a && pytest -q 2>&1 | tail -5"), key("cd a; pytest -q | grep FAILED"));
         assert_ne!(key("pytest -q a"), key("pytest -q b"));
-        assert_eq!(Line::of("cd eks && terraform apply -auto-approve | tail").name(), "terraform apply");
-        assert_eq!(Line::of("psql shop_dev -c 'select 1'").name(), "psql");
+        assert_eq!(Line::of("cd eks && terraform apply -auto-approve | tail").name, "terraform apply");
+        assert_eq!(Line::of("psql shop_dev -c 'select 1'").name, "psql");
     }
 
     #[test]
@@ -654,5 +527,40 @@ mod tests {
             "web1 : ok=12 changed=3 unreachable=0 failed=0 skipped=0",
             "passed",
         );
+    }
+    #[test]
+    fn several_commands_on_a_line_are_judged_by_what_each_prints() {
+        check("npm ci; npm test", "npm error code EUSAGE\n> test\n  5 passing (3ms)", "failed");
+        check(
+            "pytest -q; npx jest 2>&1 | tail",
+            "3 passed in 0.1s\nTests:       1 failed, 1 total",
+            "failed",
+        );
+        check("git pull; make | tail -1", "Already up to date.\ncc", "ran");
+        check("git pull 2>&1 | tail -1", "CONFLICT (content): Merge conflict in a.rs", "failed");
+        check("git merge next | tail -2", "Fast-forward\n a.rs | 2 +-", "passed");
+        check(
+            "for p in a b; do (cd $p && npm test); done",
+            "Tests:       2 passed, 2 total\nTests:       1 failed, 1 passed, 2 total",
+            "failed",
+        );
+        check(
+            "cargo test | tail -1; echo \"exit: ${PIPESTATUS[0]}\"",
+            "test result: ok. 3 passed; 0 failed\nexit: 0",
+            "passed",
+        );
+        check("cargo test | tee log; exit ${PIPESTATUS[0]}", "x", "passed");
+        check("make > log 2>&1 && echo OK || { echo BROKEN; tail log; }", "BROKEN\ncc", "failed");
+        check("make > log 2>&1 && echo OK || { echo BROKEN; tail log; }", "OK", "passed");
+        check("docker exec web npm test | tail -3", "Tests:       1 failed, 12 passed, 13 total", "failed");
+        check("docker compose logs web | tail -3", "1 failed, 2 passed in 0.3s", "ran");
+        check("docker exec web cat log | tail -3; ls", "1 failed, 2 passed in 0.3s", "ran");
+        check("curl -s localhost/health | jq .", "{\"error\": 1}", "ran");
+        check("! ./guard.sh bad", "refused", "ran");
+        check("./check.sh | tail -1", "19/20 tests passed", "failed");
+        check("./check.sh | tail -1", "20/20 passed", "passed");
+        check("tsx scripts/seed.ts | tail -3", "TypeError: x is not a function\n    at a", "failed");
+        check("go run ./cmd/seed | tail", "panic: runtime error: index out of range", "failed");
+        check("bash -c 'make; ./run' | tail -1", "make: *** [all] Error 1\nhello", "failed");
     }
 }

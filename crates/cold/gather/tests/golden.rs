@@ -486,20 +486,28 @@ fn nothing_that_was_typed_in_a_folder_that_is_not_recorded_waits() {
 }
 
 #[test]
-fn what_a_person_answers_is_a_decision_though_calls_of_the_tool_are_not_recorded() {
-    let env = base::Env::fixed(Vec::<(&str, &str)>::new());
-    let rules = Rules::of(&base::settings::Settings::read(&env, Path::new("/nowhere")), &env);
-    assert!(!rules.records_tool("AskUserQuestion"));
+fn what_a_person_answers_is_a_decision_unless_the_tool_is_skipped() {
+    let rules = |variables: Vec<(&'static str, &'static str)>| {
+        let env = base::Env::fixed(variables);
+        Rules::of(&base::settings::Settings::read(&env, Path::new("/nowhere")), &env)
+    };
     let asked = json!({"type": "assistant", "message": {"role": "assistant", "content": [
         {"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": {"questions": [{"question": "Which db?"}]}}]}});
     let answered = json!({"type": "user", "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "q", "content": "User has answered your questions: \"Which db?\"=\"postgres\". You can now continue."}]}});
     let around = Around { session: "s".to_owned(), ..Around::default() };
-    let gathered = |lines: &[Value]| draft_by(&rules, &[], write(lines).path(), &around);
+    let by = |rules: &Rules, lines: &[Value]| draft_by(rules, &[], write(lines).path(), &around);
+    let gathered = |lines: &[Value]| by(&rules(Vec::new()), lines);
     let text = gathered(&[said("store the carts"), asked.clone(), answered.clone()]);
     assert!(text.text(Name::Decisions).contains("- Which db? → postgres"), "{text:?}");
-    let text = gathered(&[said("store the carts"), said("<private>x</private>"), asked, answered]);
+    let text =
+        gathered(&[said("store the carts"), said("<private>x</private>"), asked.clone(), answered.clone()]);
     assert!(!format!("{text:?}").contains("postgres"), "{text:?}");
+    let skipping = rules(vec![("CLAUDE_MEM_SKIP_TOOLS", "Skill,AskUserQuestion")]);
+    let text = by(&skipping, &[said("store the carts"), asked, answered]);
+    assert!(text.text(Name::Summary).contains("store the carts"), "{text:?}");
+    let text = format!("{text:?}");
+    assert!(!text.contains("postgres") && !text.contains("Which db"), "{text}");
 }
 
 #[test]

@@ -23,10 +23,12 @@ pub struct Found {
     pub ending: Ending,
     /// Whether a failure of the line may be due to it.
     pub is_suspect: bool,
+    /// Whether it may have failed, or has.
+    pub may_have_failed: bool,
 }
 
 impl Found {
-    const UNKNOWN: Self = Self { ending: Ending::Unknown, is_suspect: false };
+    const UNKNOWN: Self = Self { ending: Ending::Unknown, is_suspect: false, may_have_failed: true };
 }
 
 /// Returns what is known of each of a line's commands, which are those of `shell::commands`. `printed` is the output, in which
@@ -55,7 +57,11 @@ fn judged(
     for (leaf, range) in line.leaves.iter().enumerate() {
         let first = commands.partition_point(|command| command.start < range.start);
         let end = commands.partition_point(|command| command.start < range.end);
-        let of_leaf = Found { ending: ending(possible[leaf]), is_suspect: suspects.contains(&leaf) };
+        let of_leaf = Found {
+            ending: ending(possible[leaf]),
+            is_suspect: suspects.contains(&leaf),
+            may_have_failed: possible[leaf] & FAIL != 0,
+        };
         spread(&commands[first..end], of_leaf, printed, depth, &mut found[first..end]);
     }
     found
@@ -124,8 +130,8 @@ fn by_place(commands: &[Command], succeeded: Option<bool>) -> Vec<Found> {
     let last =
         commands.iter().rfind(|command| command.origin == Origin::Direct).map(|command| command.pipeline);
     let of_line = match succeeded {
-        Some(true) => Found { ending: Ending::Succeeded, is_suspect: false },
-        Some(false) => Found { ending: Ending::Unknown, is_suspect: true },
+        Some(true) => Found { ending: Ending::Succeeded, is_suspect: false, may_have_failed: false },
+        Some(false) => Found { is_suspect: true, ..Found::UNKNOWN },
         None => Found::UNKNOWN,
     };
     let is_it = |command: &Command| {
@@ -369,7 +375,8 @@ impl<'l> Line<'l> {
                             && (at == 0 || line[..at].ends_with(": ") || line[..at].ends_with('/'))
                     })
                 };
-                match self.printed.lines().take(MOST_LINES).any(says) {
+                let is_named = || self.printed.contains(&format!("{program}: "));
+                match !is_quiet && is_named() && self.printed.lines().take(MOST_LINES).any(says) {
                     _ if is_quiet => Kind::Any,
                     true => Kind::Never,
                     false => Kind::Always,
@@ -927,5 +934,23 @@ mod tests {
         let suspects: Vec<bool> =
             endings("a; b && c", &commands, "", badly).iter().map(|found| found.is_suspect).collect();
         assert_eq!(suspects, [false, true, true]);
+    }
+
+    #[test]
+    fn what_was_run_only_where_another_failed_cannot_have_failed_unseen() {
+        for (script, expected) in [
+            ("test -f x || a", [false]),
+            ("[ -d x ] || { cd y; a; }", [false]),
+            ("if [ -f x ]; then a; fi", [false]),
+            ("if [ -f x ]; then a; fi | tail", [true]),
+            ("while read x; do a $x; done", [true]),
+            ("a || true", [true]),
+            ("a && b", [false]),
+        ] {
+            let commands = shell::commands(script);
+            let found = endings(script, &commands, "", Some(true));
+            let mut of_a = commands.iter().zip(found).filter(|(command, _)| command.program() == "a");
+            assert_eq!(of_a.next().map(|(_, found)| [found.may_have_failed]), Some(expected), "{script}");
+        }
     }
 }

@@ -18,11 +18,13 @@
 mod chain;
 mod family;
 mod output;
+mod repository;
 mod syntax;
 
 pub use chain::{Ending, Found, endings};
-pub use family::{Family, families};
+pub use family::{Family, families, shows_others, subcommands};
 pub use output::{Output, Report};
+pub use repository::{git_verb, repository_says};
 
 /// Returns whether a command of a line that ended well failed by the words of its own program.
 pub fn hides_failure(script: &str, printed: &str) -> bool {

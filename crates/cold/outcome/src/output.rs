@@ -27,6 +27,8 @@ pub struct Report {
     pub has_failed: bool,
     /// Whether it says that all is well.
     pub has_passed: bool,
+    /// Whether a line reports an error. A program that goes on prints one, too, and so does a test that passes.
+    pub has_error: bool,
 }
 
 impl Report {
@@ -48,6 +50,7 @@ pub struct Output {
     by: BTreeMap<Family, Said>,
     error: Option<String>,
     figure: Option<String>,
+    has_error: bool,
     /// Whether the lines are those of an exception's trace.
     is_in_trace: bool,
     /// Whether the lines are those of cargo's `failures:`.
@@ -108,6 +111,7 @@ impl Output {
             output.read_build(bare);
             output.read_figure(bare);
             output.read_error(bare);
+            output.has_error = output.has_error || reports_error(bare);
         }
         output
     }
@@ -121,6 +125,7 @@ impl Output {
     pub fn report(&self, families: &[Family]) -> Report {
         let mut report =
             Report { error: self.error.clone(), figure: self.figure.clone(), ..Report::default() };
+        report.has_error = self.has_error;
         let said: Vec<&Said> = families.iter().filter_map(|family| self.by.get(family)).collect();
         for said in &said {
             report.passed += said.passed;
@@ -206,12 +211,39 @@ impl Output {
                 _ => None,
             };
         }
+        if let Some(rest) =
+            bare.strip_prefix("Executed ").and_then(|rest| rest.split_once(" tests: ")).map(|(_, rest)| rest)
+            && bare.contains(" out of ")
+        {
+            // Bazel.
+            let count = |words: [&str; 2]| {
+                words.iter().find_map(|word| number_before(rest, word)).unwrap_or_default()
+            };
+            return Some(Sum::of(
+                Family::Runner,
+                count(["tests pass", "test passes"]),
+                count(["fails", "fail"]),
+            ));
+        }
         if let Some(rest) = bare.strip_prefix("DONE ") {
             let rest = rest.rsplit_once(" in ").map_or(rest, |(rest, _)| rest);
             return sum_of(Family::Go, &counted(rest)?);
         }
+        if bare.contains([':', '='])
+            && let Some(counts) = keyed(bare).or_else(|| titled(bare))
+        {
+            let sum = sum_of(Family::Plain, &counts)?;
+            // What a script counts may be rows as well as tests: where it ends well, that counts.
+            let said = self.said(Family::Plain);
+            said.is_broken |= sum.failed > 0;
+            said.is_fine |= sum.failed == 0 && sum.passed > 0;
+            return None;
+        }
         if !bare.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
+        }
+        if let Some(counts) = scenarios(bare) {
+            return sum_of(Family::Plain, &counts);
         }
         if let (Some(failed), Some(all)) =
             (number_before(bare, "tests failed"), number_behind(bare, "out of"))
@@ -220,6 +252,16 @@ impl Output {
         }
         if bare.ends_with("FAILED TEST") || bare.ends_with("FAILED TESTS") {
             return Some(Sum::of(Family::Native, 0, leading(bare)?));
+        }
+        if let Some((some, rest)) = bare.split_once('/')
+            && let Some((all, rest)) = rest.split_once(' ')
+            && let mut words = rest.trim_end_matches('.').split(' ')
+            && words.clone().count() <= 2
+            && matches!(words.next_back(), Some("passed" | "passing" | "pass" | "ok"))
+            && let (Ok(some), Ok(all)) = (some.parse::<u64>(), all.parse::<u64>())
+            && some <= all
+        {
+            return Some(Sum::of(Family::Plain, some, all - some));
         }
         let timed = bare.rsplit_once(" in ").filter(|(_, time)| {
             time.starts_with(|c: char| c.is_ascii_digit()) && time.trim_end_matches(')').contains(['s', ':'])
@@ -253,6 +295,17 @@ impl Output {
             let (failed, all) = (count("Failures:") + count("Errors:"), count("Tests run:"));
             let passed = all.saturating_sub(failed + count("Skipped:"));
             return is_total.then(|| Sum::of(Family::Jvm, passed, failed));
+        }
+        if bare.contains("unreachable=") && bare.contains(" failed=") {
+            // Ansible, a line for each host. It counts what was done, not tests.
+            let failed = count(" failed=") + count(" unreachable=");
+            let said = self.said(Family::Deploy);
+            *(if failed > 0 { &mut said.is_broken } else { &mut said.is_fine }) = true;
+            return None;
+        }
+        if let Some((_, rest)) = bare.split_once("Done. PASS=") {
+            // dbt.
+            return Some(Sum::of(Family::Python, leading(rest)?, number_behind(rest, " ERROR=")?));
         }
         if bare.starts_with("Tests: ") && bare.contains("Assertions:") {
             let failed = count("Failures:") + count("Errors:");
@@ -556,6 +609,52 @@ impl Output {
         if begins(&["error[E", "error: could not compile", "error: test failed", "error: build failed"]) {
             broken.push(Family::Rust);
         }
+        if begins(&["ERROR: No matching distribution", "ERROR: Could not find a version"]) {
+            broken.push(Family::Python);
+        }
+        if begins(&["Successfully installed "]) {
+            fine.push(Family::Python);
+        }
+        if begins(&["[error] "]) {
+            broken.push(Family::Jvm);
+        }
+        if begins(&["Finished `", "Finished dev", "Finished release"]) {
+            fine.push(Family::Rust);
+        }
+        match line {
+            // The last line of unittest, without the number of tests before it.
+            "OK" if self.ran == 0 => fine.push(Family::Python),
+            "No issues found!" => fine.push(Family::Dart),
+            "Result: FAIL" => broken.push(Family::Tap),
+            "Result: PASS" => fine.push(Family::Tap),
+            _ => {}
+        }
+        if begins(&["CMake Error"])
+            || line.ends_with(" error generated.")
+            || line.ends_with(" errors generated.")
+        {
+            broken.push(Family::Native);
+        }
+        let said = line.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_said = |texts: &[&str]| texts.iter().any(|text| said.eq_ignore_ascii_case(text));
+        if is_said(&["all tests passed", "tests passed"])
+            || line.starts_with("All ") && count_of(said, "All ", " tests passed")
+        {
+            fine.push(Family::Plain);
+        }
+        if is_said(&["some tests failed", "tests failed", "test failed"])
+            || said.split_once(" out of ").is_some_and(|(failed, all)| {
+                failed.parse().is_ok_and(|failed: u64| failed > 0) && all.contains(" tests failed")
+            })
+        {
+            broken.push(Family::Plain);
+        }
+        if begins(&["Saved the plan to:", "Successfully applied "]) {
+            fine.push(Family::Deploy);
+        }
+        if begins(&["Successfully built ", "Successfully tagged "]) {
+            fine.push(Family::Runner);
+        }
         let count = |before: &str, behind: &str| {
             let (count, _) = line.split_once(before)?.1.split_once(behind)?;
             count.trim().parse::<u64>().ok()
@@ -621,6 +720,9 @@ impl Output {
             || line.contains("ELIFECYCLE") && line.contains("ommand failed")
             || line.starts_with("error: Recipe `")
             || line.starts_with("error: script \"")
+            || begins(&["ERR_PNPM_", "ERROR: Job failed"])
+            || matches!(line, "rake aborted!" | "rails aborted!")
+            || line.starts_with("//") && line.contains(" FAILED in ")
         {
             broken.push(Family::Runner);
         }
@@ -744,12 +846,39 @@ impl Output {
     }
 }
 
+/// How a line begins that reports an error, in lower case.
+const ERROR_HEADS: &[&str] = &["error:", "error[", "fatal:", "fatal error:", "[error]", "** (", "panic:"];
+/// What reports one within a line.
+const ERRORS_WITHIN: &[&str] = &[": error:", ": fatal error:", ": error TS", ": command not found"];
+
+/// Returns whether a line reports an error.
+fn reports_error(line: &str) -> bool {
+    let line = line.trim_start_matches(['│', '╷', '✖', '×', '❌', ' ']);
+    let begins = |head: &&str| line.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));
+    line.starts_with("Traceback (most recent call last)")
+        || ERROR_HEADS.iter().any(begins)
+        || line.contains("panicked at ")
+        || line.contains(": ") && (ERRORS_WITHIN.iter().any(|mark| line.contains(mark)) || is_exception(line))
+}
+
+/// Returns whether a line is an exception with its message: `PG::UniqueViolation: …`, `java.io.IOException: no route`.
+fn is_exception(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, said)| {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:$".contains(&byte));
+        let is_class = name.ends_with("Error") || name.ends_with("Exception") || name.contains("::");
+        is_name && is_class && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !said.is_empty()
+    })
+}
+
 /// Words that test runners count.
 const COUNTED: &[(&str, i8)] = &[
     ("passed", 1),
     ("passing", 1),
     ("pass", 1),
     ("tests passed", 1),
+    ("test passed", 1),
+    ("tests failed", -1),
+    ("test failed", -1),
     ("failed", -1),
     ("failing", -1),
     ("fail", -1),
@@ -816,6 +945,41 @@ fn counted(text: &str) -> Option<Vec<(u64, &'static str)>> {
     counts.collect()
 }
 
+/// Takes `Passed: 12, Failed: 1` apart, if it consists of nothing else.
+fn keyed(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    if !text.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let pieces = text.trim_start_matches(['#', ' ']).split([',', '|', ';']).map(str::trim);
+    let counts = pieces.map(|piece| {
+        let (word, count) = piece.split_once(':').or(piece.split_once('='))?;
+        let (known, _) = COUNTED.iter().find(|(known, _)| known.eq_ignore_ascii_case(word.trim()))?;
+        Some((count.trim().parse().ok()?, *known))
+    });
+    counts.collect()
+}
+
+/// What is before the counts of a script's own, in lower case: `Results: 12 passed, 1 failed`.
+const TITLES: &[&str] =
+    &["result", "results", "summary", "total", "totals", "done", "finished", "complete", "completed"];
+
+/// Takes `Results: 12 passed, 1 failed` apart.
+fn titled(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    let (title, rest) = text.split_once(':')?;
+    let last = title.rsplit(' ').next().unwrap_or_default();
+    let is_title = TITLES.iter().any(|known| known.eq_ignore_ascii_case(last));
+    counted(without_end(rest.trim()).0).filter(|_| is_title)
+}
+
+/// Takes `13 scenarios (12 passed, 1 failed)` apart.
+fn scenarios(text: &str) -> Option<Vec<(u64, &'static str)>> {
+    let (all, inside) = text.strip_suffix(')')?.split_once(" (")?;
+    let (count, word) = all.split_once(' ')?;
+    let is_counted =
+        count.parse::<u64>().is_ok() && matches!(word, "scenario" | "scenarios" | "tests" | "test");
+    counted(inside).filter(|_| is_counted)
+}
+
 /// Sums up counts; nothing where none is of tests that passed or failed.
 fn sum_of(family: Family, counts: &[(u64, &'static str)]) -> Option<Sum> {
     let sum = |kind: i8| -> Option<u64> {
@@ -828,6 +992,13 @@ fn sum_of(family: Family, counts: &[(u64, &'static str)]) -> Option<Sum> {
         return None;
     }
     Some(Sum::of(family, passed.unwrap_or_default(), failed.unwrap_or_default()))
+}
+
+/// Returns whether a line has a number between these, whatever follows.
+fn count_of(line: &str, before: &str, behind: &str) -> bool {
+    line.strip_prefix(before)
+        .and_then(|rest| rest.split_once(behind))
+        .is_some_and(|(number, _)| number.parse::<u64>().is_ok())
 }
 
 fn cut(line: &str) -> String {
@@ -1274,5 +1445,97 @@ mod tests {
             report.figure.as_deref(),
             Some("Apply complete! Resources: 2 added, 1 changed, 0 destroyed.")
         );
+    }
+    #[test]
+    fn what_others_print_in_the_end_is_understood() {
+        for (line, output, expected) in [
+            ("pnpm build", "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  web@1.0.0 build: `vite build`", Some(false)),
+            ("dbt build", "21:04:24  Done. PASS=14 WARN=0 ERROR=2 SKIP=0 TOTAL=16", Some(false)),
+            ("dbt build", "21:04:24  Done. PASS=16 WARN=0 ERROR=0 SKIP=0 TOTAL=16", Some(true)),
+            ("cmake -B build", "CMake Error at CMakeLists.txt:3 (find_package):", Some(false)),
+            ("clang a.c", "1 error generated.", Some(false)),
+            ("rake db:migrate", "rake aborted!\nPG::UndefinedTable: ERROR: relation", Some(false)),
+            ("cargo build", "    Finished `dev` profile [unoptimized] target(s) in 2.1s", Some(true)),
+            ("docker build -t a .", "Successfully tagged a:latest", Some(true)),
+            ("bazel test //...", "Executed 3 out of 3 tests: 3 tests pass.", Some(true)),
+            ("bazel test //...", "Executed 3 out of 3 tests: 1 test passes and 2 fail locally.", Some(false)),
+            ("bazel test //...", "//a:b_test                 FAILED in 0.4s", Some(false)),
+            ("prove -r t", "Files=3, Tests=40\nResult: PASS", Some(true)),
+            ("prove -r t", "Result: FAIL", Some(false)),
+            ("pip install a", "ERROR: No matching distribution found for a==9", Some(false)),
+            ("pip install a", "Successfully installed a-9.0", Some(true)),
+            ("ansible-playbook a.yml", "web1 : ok=12 changed=3 unreachable=0 failed=0 skipped=0", Some(true)),
+            (
+                "ansible-playbook a.yml",
+                "web1 : ok=12 changed=3 unreachable=1 failed=0 skipped=0",
+                Some(false),
+            ),
+            ("sbt test", "[error] (Test / test) sbt.TestsFailedException: Tests unsuccessful", Some(false)),
+            ("bats t", "19/20 tests passed", Some(false)),
+            ("bats t", "20/20 passed", Some(true)),
+            ("./wake.sh", "0/20 wakeups ok", Some(false)),
+            ("make", "12/13 files copied", None),
+            ("pip install a", "Requirement already satisfied: a", None),
+        ] {
+            let report = Output::read(output).report(&crate::families(&shell::commands(line)[0]));
+            let verdict = if report.has_failed { Some(false) } else { report.has_passed.then_some(true) };
+            assert_eq!(verdict, expected, "{line}: {output}");
+        }
+    }
+
+    #[test]
+    fn sums_that_scripts_print_themselves_are_understood() {
+        for (output, expected) in [
+            ("Results: 12 passed, 1 failed", Some(false)),
+            ("Results: 12 passed, 0 failed", Some(true)),
+            ("Passed: 12, Failed: 1", Some(false)),
+            ("Total: 12 | Passed: 12 | Failed: 0", Some(true)),
+            ("Test summary: 3 errors", Some(false)),
+            ("12 scenarios (2 failed, 10 passed)", Some(false)),
+            ("12 scenarios (12 passed)", Some(true)),
+            ("# PASS:  11\n# FAIL:  1", Some(false)),
+            ("2 tests failed", Some(false)),
+            ("12 tests passed", Some(true)),
+            ("All 12 tests passed (0.01s)", Some(true)),
+            ("1 out of 12 tests failed (0.02s)", Some(false)),
+            ("✅ All tests passed!", Some(true)),
+            ("Some tests failed", Some(false)),
+            ("OK", Some(true)),
+            ("Failed: 0", None),
+            ("user: 12, failed: never", None),
+            ("web1: 3 failed", None),
+            ("retry 3: 1 failed", None),
+            ("errors: none", None),
+            ("12 rows (2 failed, 10 written)", None),
+        ] {
+            let report = Report::of(output);
+            let is_of_tests = output.contains("tests") || output.contains("scenarios");
+            assert!(report.failed == 0 || is_of_tests, "{output}: {report:?}");
+            let verdict = if report.has_failed { Some(false) } else { report.has_passed.then_some(true) };
+            assert_eq!(verdict, expected, "{output}: {report:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_reports_an_error_differs_from_one_that_names_it() {
+        for line in [
+            "error: the following build command failed with exit code 1",
+            "Fatal error: exception Failure(\"no\")",
+            "src/a.c:3:5: error: expected ';'",
+            "java.io.IOException: no route to db-2",
+            "PG::UniqueViolation: duplicate key",
+            "sh: 1: pnpm: command not found",
+        ] {
+            assert!(Report::of(line).has_error, "{line}");
+        }
+        for line in [
+            "0 errors",
+            "test errors::parse ... ok",
+            "Compiling thiserror v1.0",
+            "retry after error",
+            "err.log",
+        ] {
+            assert!(!Report::of(line).has_error, "{line}");
+        }
     }
 }

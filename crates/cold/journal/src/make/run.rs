@@ -1,6 +1,6 @@
 //! What the commands of a turn did: checks and their outcomes, commits, deployments, files moved and removed.
 
-use outcome::{Ending, Family, Found, Output, Report, endings, families};
+use outcome::{Ending, Family, Found, Output, Report, endings, families, git_verb, repository_says};
 use shell::Command;
 use text::sanitize;
 
@@ -372,67 +372,6 @@ fn is_quiet_option(word: &str) -> bool {
     word == "--quiet" || word.starts_with('-') && !word.starts_with("--") && word.contains('q')
 }
 
-/// Returns whether `git` or a forge's program did what it was asked to, where it says so.
-fn repository_says(command: &Command, printed: &str) -> Option<bool> {
-    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-    let has = |marks: &[&str]| printed.lines().any(|line| marks.iter().any(|mark| line.contains(mark)));
-    let begins = |marks: &[&str]| {
-        printed.lines().any(|line| marks.iter().any(|mark| line.trim_start().starts_with(mark)))
-    };
-    if command.program() != "git" {
-        let is_refused =
-            begins(&["X ", "GraphQL:", "HTTP 4", "failed to ", "error", "! Pull request", "gh: "])
-                || has(&["already exists", "failed:", " failed to "]);
-        let is_done = begins(&["https://", "✓ ", "! Merged pull request", "Merging pull request"]);
-        return if is_refused { Some(false) } else { is_done.then_some(true) };
-    }
-    let (verb, _) = git_verb(&words)?;
-    let is_refused = begins(&["fatal: ", "error: "]);
-    if is_refused && (verb != "commit" || commit_subject(printed).is_none()) {
-        return Some(false);
-    }
-    match verb {
-        "commit" => {
-            let is_refused = begins(&[
-                "nothing to commit",
-                "no changes added to commit",
-                "Aborting commit",
-                "- hook id: ",
-            ]) || has(&[
-                "nothing to commit",
-                "nothing added to commit",
-                "hook exited with",
-                "hook failed",
-                "script failed (code",
-            ]);
-            let is_done =
-                commit_subject(printed).is_some() || begins(&["create mode 100", "delete mode 100"]);
-            if is_done { Some(true) } else { is_refused.then_some(false) }
-        }
-        "push" => {
-            let is_refused =
-                has(&["[rejected]", "[remote rejected]", "Permission denied", "Could not read from remote"]);
-            let is_ref = |line: &str| {
-                line.contains(" -> ")
-                    && (line.contains("..") || line.contains("[new ") || line.contains("[deleted]"))
-            };
-            let is_done = printed.lines().any(is_ref) || has(&["Everything up-to-date", "set up to track"]);
-            if is_refused { Some(false) } else { is_done.then_some(true) }
-        }
-        "merge" | "pull" | "rebase" | "cherry-pick" | "revert" | "am" => {
-            let is_done = begins(&[
-                "Fast-forward",
-                "Merge made by",
-                "Already up to date",
-                "Successfully rebased",
-                "Current branch ",
-            ]) || verb != "pull" && commit_subject(printed).is_some();
-            if has(&["CONFLICT (", "Automatic merge failed"]) { Some(false) } else { is_done.then_some(true) }
-        }
-        _ => None,
-    }
-}
-
 /// What git prints when it is the one that failed.
 const GIT_ERRORS: [&str; 6] = [
     "fatal: ",
@@ -782,19 +721,6 @@ fn git(words: &[&str]) -> Option<Named> {
             | "stage"
     );
     is_known.then(|| Named { name: format!("git {verb}"), is_check: false, is_git: true })
-}
-
-/// Returns the verb of a `git` command, and what follows it.
-fn git_verb<'w>(words: &'w [&'w str]) -> Option<(&'w str, &'w [&'w str])> {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        match *word {
-            "-C" | "-c" | "--git-dir" | "--work-tree" => at += 2,
-            word if word.starts_with('-') => at += 1,
-            _ => return Some((word, &words[at + 1..])),
-        }
-    }
-    None
 }
 
 /// Adds what a command did, apart from its outcome.
