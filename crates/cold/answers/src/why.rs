@@ -7,7 +7,9 @@ pub use facts::Block;
 use crate::{Error, counted};
 use base::project::Repository;
 use base::{Env, files};
-use journal::why::{self, Call, How, LEAST_MOVED, MOST_SOURCES, Origin, Place, Present, Reason, ReasonKind};
+use journal::why::{
+    self, Call, How, LEAST_MOVED, MOST_SOURCES, Origin, Place, Present, Reason, ReasonKind, Written,
+};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -163,11 +165,19 @@ impl Answer {
         let taken_over = found.take_over(others, &mut sources, &texts, root);
         if taken_over.is_new {
             let mut edits = why::edits_of(&store, &place, &sources.paths)?;
-            let removals = taken_over.removed.iter().filter_map(|(by, lines)| {
+            let written = Written::of(&edits);
+            let mut removals = Vec::new();
+            let mut left: BTreeSet<usize> = BTreeSet::new();
+            for (by, lines) in &taken_over.removed {
                 let lines: Vec<&str> = lines.iter().map(|at| texts.texts[*at].as_str()).collect();
-                why::removal(&edits, &found.edits[*by], &lines)
-            });
-            let removals: Vec<why::Edit> = removals.collect();
+                if let Some((removal, from)) = written.removal(&found.edits[*by], &lines) {
+                    removals.push(removal);
+                    left.extend(from);
+                }
+            }
+            // What was written in the same words as elsewhere was not moved.
+            let is_unused = |source: usize| taken_over.gone.contains(&source) && !left.contains(&source);
+            edits.retain(|edit| !edit.source.is_some_and(is_unused));
             edits.extend(removals);
             edits.sort_by_key(|edit| (edit.at, edit.row));
             found = Found::of(edits, &blame, &texts, &sources);
@@ -325,6 +335,8 @@ impl Sources {
 #[derive(Default)]
 struct TakenOver {
     is_new: bool,
+    /// The files that may have had lines before an edit put them here, and nothing else, as [`Sources`] counts them.
+    gone: BTreeSet<usize>,
     /// The lines, by the edit that put them here, from the first to the last that is known from a file which does not have them
     /// any more.
     removed: BTreeMap<usize, Vec<usize>>,
@@ -384,7 +396,7 @@ impl Found {
         root: Option<&Path>,
     ) -> TakenOver {
         let mut found = TakenOver::default();
-        let mut known: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let mut removed: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         let is_here = |at: &usize| self.origins[*at].is_some();
         let mut parted: Vec<(String, Vec<usize>, Vec<usize>)> = Vec::new();
         for (path, lines) in others {
@@ -405,13 +417,15 @@ impl Found {
                 continue;
             }
             (opened, gone) = (opened + usize::from(is_open), gone + usize::from(is_gone));
+            let known = sources.paths.len();
             sources.add(path, if is_open { &open } else { &[] });
+            found.gone.extend((!is_open && sources.paths.len() > known).then_some(known));
             found.is_new = true;
             if is_gone {
-                blocks.into_iter().for_each(|(by, block)| known.entry(by).or_default().extend(block));
+                blocks.into_iter().for_each(|(by, block)| removed.entry(by).or_default().extend(block));
             }
         }
-        for (by, lines) in known {
+        for (by, lines) in removed {
             let (Some(first), Some(last)) = (lines.first(), lines.last()) else { continue };
             let is_its = |at: &usize| self.origins[*at].is_some_and(|origin| origin.edit == by);
             found.removed.insert(by, (*first..=*last).filter(is_its).collect());

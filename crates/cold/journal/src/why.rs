@@ -19,6 +19,6 @@ pub use line::of_notebook;
 pub use patch::{Edit, Hunk, Part, hunks};
 pub(crate) use patch::{patch_text, patched_files};
 pub use read::{
-    Call, LEAST_MOVED, MOST_SOURCES, Place, Reason, ReasonKind, cut_from, edits_of, former_names, is_about,
-    reasons, removal, renamed_by, sources_of,
+    Call, LEAST_MOVED, MOST_SOURCES, Place, Reason, ReasonKind, Written, cut_from, edits_of, former_names,
+    is_about, reasons, renamed_by, sources_of,
 };

@@ -454,8 +454,9 @@ impl Found<'_> {
     fn by_text(&mut self) {
         let doubt = |at: usize, place: usize, origin: usize| {
             let edit = self.log.lines[origin].edit;
-            // What an edit of the file took over is in the file.
-            let source = self.edits[self.log.lines[place].edit].source;
+            // What an edit of the file took over is in the file, where an edit of the file has it.
+            let is_moved = self.log.moves.contains_key(&origin);
+            let source = self.edits[if is_moved { self.log.lines[place].edit } else { edit }].source;
             // A line that says nothing goes with those of the same file.
             let is_elsewhere = source != self.present[at].source && self.file.keys[at].is_telling();
             if source.is_some() && is_elsewhere {

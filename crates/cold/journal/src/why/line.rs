@@ -35,9 +35,8 @@ impl Key {
         } else {
             compact.hash(&mut hasher)
         }
-        let lower = compact.to_ascii_lowercase();
-        let letters = lower.trim_matches(|c: char| !c.is_alphanumeric());
-        let words = match COMMON.contains(&letters) {
+        let letters = compact.trim_matches(|c: char| !c.is_alphanumeric());
+        let words = match COMMON.iter().any(|word| word.eq_ignore_ascii_case(letters)) {
             true => 0,
             false => compact.chars().filter(|c| c.is_alphanumeric()).count(),
         };

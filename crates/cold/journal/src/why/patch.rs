@@ -3,7 +3,6 @@
 use super::diff;
 use super::line::Key;
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// A call that changed the file.
 #[derive(Clone, Debug, Default)]
@@ -62,10 +61,9 @@ pub fn hunks(data: &Value, path: &str) -> Vec<Hunk> {
     patch.map(|patch| of_patch(patch, path)).unwrap_or_default()
 }
 
-/// Returns the lines of some parts that say where they are from.
-pub(super) fn keys(hunks: &[Hunk], is_wanted: impl Fn(&Part) -> bool) -> HashSet<Key> {
-    let parts = hunks.iter().flatten().filter(|part| is_wanted(part));
-    let keys = parts.filter_map(|part| match part {
+/// Returns the lines of some parts of a hunk that say where they are from, in order.
+pub(super) fn telling(hunk: &[Part], is_wanted: impl Fn(&Part) -> bool) -> Vec<Key> {
+    let keys = hunk.iter().filter(|part| is_wanted(part)).filter_map(|part| match part {
         Part::Kept(text) | Part::Added(text) | Part::Removed(text) => Some(Key::of(text)),
         Part::Gap => None,
     });

@@ -1,11 +1,12 @@
 //! Finds the recorded calls that changed a file, and what is known of the turns that they were made in.
 
 use super::line::{self, Key};
-use super::patch::{self, Edit, Part};
+use super::patch::{self, Edit, Hunk, Part};
 use crate::edits;
 use crate::make::prose;
 use crate::read::{self, is_made};
 use base::project::{Project, Repository};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use store::observations::joined;
@@ -23,14 +24,14 @@ const MOST_OTHERS: i64 = 2_000;
 pub const LEAST_MOVED: usize = 3;
 const LEAST_PIECE: usize = 12;
 pub const MOST_SOURCES: usize = 8;
-/// How many letters and digits the lines have at least that a session cut from another file, and how many observations are
-/// between cutting and pasting at most.
+/// How many letters and digits the lines beside each other have at least that a session cut from another file, and how many
+/// observations are between cutting and pasting at most.
 const LEAST_CUT: usize = 40;
+const CUT_NEAR: i64 = 100;
 /// In how many edits a line is at most that says where it is from.
 const MOST_COPIES: usize = 2;
-/// How many letters and digits lines have at least that are from a removed file.
+/// How many letters and digits lines have at least that are beside each other in what a removed file had.
 const LEAST_GONE: usize = 80;
-const CUT_NEAR: i64 = 100;
 /// How long before an edit a lesson was shown that is taken for a reason of it, in milliseconds.
 const LESSON_BEFORE: u64 = 30_000;
 /// How many files a turn may have changed for what it found out to be about each of them.
@@ -145,8 +146,8 @@ pub fn edits_of(store: &Store, place: &Place, sources: &[String]) -> Result<Vec<
     Ok(edits)
 }
 
-/// Returns other files of the project that sessions took lines out of which they put into this one, at about the same time.
-/// `known` are such files that were found before: lines may have come there from others.
+/// Returns other files of the project that sessions took blocks of lines out of which they put into this one, at about the
+/// same time. `known` are such files that were found before: lines may have come there from others.
 pub fn cut_from(
     store: &Store,
     place: &Place,
@@ -156,48 +157,97 @@ pub fn cut_from(
     if !is_made(store, "edits")? {
         return Ok(Vec::new());
     }
-    let mut added: BTreeMap<i64, (BTreeSet<i64>, HashSet<Key>)> = BTreeMap::new();
-    for edit in edits {
-        let keys = patch::keys(&edit.hunks, |part| matches!(part, Part::Added(_)));
-        if weight(&keys) >= LEAST_CUT {
-            let (rows, of_session) = added.entry(edit.turn.0).or_default();
-            rows.insert(edit.row);
-            of_session.extend(keys);
-        }
+    let mut pasted: BTreeMap<i64, Vec<&Edit>> = BTreeMap::new();
+    for edit in edits.iter().filter(|edit| edit.hunks.iter().any(|hunk| may_be_pasted(hunk))) {
+        pasted.entry(edit.turn.0).or_default().push(edit);
     }
     let own: Vec<&String> = place.names.iter().map(|(_, path)| path).chain(known).collect();
     let own = serde_json::to_string(&own)?;
     let projects: BTreeSet<i64> = place.names.iter().map(|(project, _)| *project).collect();
+    // By the few rows: a project has many edits.
     let mut select = store.connection().prepare_cached(
         "SELECT e.path, o.data, p.data FROM edits AS e JOIN observations AS o ON o.row = e.observation
          LEFT JOIN payloads AS p ON p.observation = o.row
-         WHERE e.observation BETWEEN ?1 AND ?2 AND o.session = ?3 AND e.project = ?4
+         WHERE e.observation BETWEEN ?1 AND ?2 AND o.session = ?3 AND +e.project = ?4
              AND e.path NOT IN (SELECT value FROM json_each(?5))",
     )?;
-    let mut removed: BTreeMap<String, HashSet<Key>> = BTreeMap::new();
-    for (session, (rows, keys)) in &added {
-        for (first, last) in ranges(rows) {
+    let mut weights: BTreeMap<String, usize> = BTreeMap::new();
+    for (session, of_session) in &pasted {
+        let mut added = None;
+        for (first, last) in ranges(&of_session.iter().map(|edit| edit.row).collect()) {
             for project in &projects {
                 let mut found = select.query(params![first, last, session, project, own])?;
                 while let Some(row) = found.next()? {
+                    // Most sessions change no other file.
+                    let added = added
+                        .get_or_insert_with(|| Blocks::added(of_session.iter().flat_map(|it| &it.hunks)));
                     let path: String = row.get(0)?;
-                    let hunks = patch::hunks(&joined(row, 1).unwrap_or_default(), &path);
-                    let cut = patch::keys(&hunks, |part| matches!(part, Part::Removed(_)));
-                    let shared: HashSet<Key> = cut.intersection(keys).copied().collect();
-                    // Of what was only removed, a few lines are everywhere.
-                    if shared.len() * 2 >= cut.len() {
-                        removed.entry(path).or_default().extend(shared);
+                    for hunk in patch::hunks(&joined(row, 1).unwrap_or_default(), &path) {
+                        let cut = patch::telling(&hunk, |part| matches!(part, Part::Removed(_)));
+                        let weight = added.shared(&cut);
+                        if weight >= LEAST_CUT {
+                            *weights.entry(path.clone()).or_default() += weight;
+                        }
                     }
                 }
             }
         }
     }
-    let mut removed: Vec<(usize, String)> =
-        removed.into_iter().map(|(path, keys)| (weight(&keys), path)).collect();
-    removed.retain(|(weight, _)| *weight >= LEAST_CUT);
-    removed.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    removed.truncate(MOST_SOURCES);
-    Ok(removed.into_iter().map(|(_, path)| path).collect())
+    let mut weights: Vec<(String, usize)> = weights.into_iter().collect();
+    weights.sort_by_key(|(_, weight)| Reverse(*weight));
+    weights.truncate(MOST_SOURCES);
+    Ok(weights.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Returns whether an edit added enough lines here for some of them to be from another file.
+fn may_be_pasted(hunk: &[Part]) -> bool {
+    hunk.iter().filter(|part| matches!(part, Part::Added(_))).take(LEAST_MOVED).count() == LEAST_MOVED
+}
+
+/// Lines that say where they are from, as they are beside each other.
+#[derive(Default)]
+struct Blocks {
+    places: HashMap<Key, Vec<usize>>,
+    end: usize,
+}
+
+impl Blocks {
+    /// Returns what edits added.
+    fn added<'a>(hunks: impl IntoIterator<Item = &'a Hunk>) -> Self {
+        let mut blocks = Self::default();
+        for hunk in hunks {
+            blocks.add(&patch::telling(hunk, |part| matches!(part, Part::Added(_))));
+        }
+        blocks
+    }
+
+    fn add(&mut self, keys: &[Key]) {
+        for key in keys {
+            self.end += 1;
+            self.places.entry(*key).or_default().push(self.end);
+        }
+        // No run goes from one block to the next.
+        self.end += 1;
+    }
+
+    /// Returns how many letters and digits the longest run of lines has that is both here and in `keys`; 0 for a few lines,
+    /// which are together at many places.
+    fn shared(&self, keys: &[Key]) -> usize {
+        let mut most = 0;
+        // The lines and the letters of the run that ends at each place.
+        let mut runs: HashMap<usize, (usize, usize)> = HashMap::new();
+        for key in keys {
+            let places = self.places.get(key).map(Vec::as_slice).unwrap_or_default();
+            let longer = places.iter().map(|place| {
+                let (lines, words) = runs.get(&(place - 1)).copied().unwrap_or_default();
+                (*place, (lines + 1, words + usize::from(key.words)))
+            });
+            runs = longer.collect();
+            let long = runs.values().filter(|(lines, _)| *lines >= LEAST_MOVED);
+            most = long.map(|(_, words)| *words).fold(most, usize::max);
+        }
+        most
+    }
 }
 
 /// Returns how much lines say that were cut from a file; nothing for a single one.
@@ -217,24 +267,60 @@ fn ranges(rows: &BTreeSet<i64>) -> Vec<(i64, i64)> {
     ranges
 }
 
-/// Returns the edit that took lines out of another file, for one that put them into this file: a removed file says no lines.
-/// Most of them must have been in an earlier edit of another file; others between those were there as well.
-pub fn removal(edits: &[Edit], by: &Edit, lines: &[&str]) -> Option<Edit> {
-    let before = edits.iter().filter(|edit| edit.source.is_some() && edit.at < by.at);
-    let mut known: HashMap<Key, usize> = HashMap::new();
-    for key in before.flat_map(|edit| patch::keys(&edit.hunks, |part| matches!(part, Part::Added(_)))) {
-        *known.entry(key).or_default() += 1;
+/// What edits added to other files, line by line.
+pub struct Written {
+    /// When, to which file, and the lines of each hunk that say where they are from.
+    edits: Vec<(u64, usize, Vec<Vec<Key>>)>,
+}
+
+impl Written {
+    pub fn of(edits: &[Edit]) -> Self {
+        let added = |hunk: &Hunk| patch::telling(hunk, |part| matches!(part, Part::Added(_)));
+        let of_edit =
+            |edit: &Edit| Some((edit.at, edit.source?, edit.hunks.iter().map(added).collect::<Vec<_>>()));
+        Self { edits: edits.iter().filter_map(of_edit).collect() }
     }
-    // `return Err(error);` is everywhere.
-    let is_rare = |line: &&&str| known.get(&Key::of(line)).is_none_or(|count| *count <= MOST_COPIES);
-    let is_known = |line: &&&str| is_rare(line) && known.contains_key(&Key::of(line));
-    let telling = lines.iter().filter(is_rare).filter(|line| Key::of(line).is_telling()).count();
-    let found: HashSet<Key> = lines.iter().filter(is_known).map(|line| Key::of(line)).collect();
-    let first = lines.iter().position(|line| is_known(&line))?;
-    let last = lines.iter().rposition(|line| is_known(&line))?;
-    let hunk = lines[first..=last].iter().map(|line| Part::Removed((*line).to_owned())).collect();
-    let is_moved = weight(&found) >= LEAST_GONE && found.len() * 2 >= telling;
-    is_moved.then(|| Edit { source: Some(0), path: String::new(), hunks: vec![hunk], ..by.clone() })
+
+    /// Returns the edit that took lines out of other files, for one that put them into this file, with the places of those
+    /// files: a removed file says no lines. A block of them must have been in an earlier edit of another file, and most of them
+    /// in some; others between those were there as well.
+    pub fn removal(&self, by: &Edit, lines: &[&str]) -> Option<(Edit, BTreeSet<usize>)> {
+        let keys: Vec<Key> = lines.iter().map(|line| Key::of(line)).collect();
+        let mut block = Blocks::default();
+        block.add(&keys.iter().copied().filter(|key| key.is_telling()).collect::<Vec<Key>>());
+        let before = || self.edits.iter().filter(|(at, ..)| *at < by.at);
+        let has_block = |hunks: &[Vec<Key>]| hunks.iter().any(|hunk| block.shared(hunk) >= LEAST_GONE);
+        let sources: BTreeSet<usize> =
+            before().filter(|(.., hunks)| has_block(hunks)).map(|(_, source, _)| *source).collect();
+        if sources.is_empty() {
+            return None;
+        }
+        let mut known: HashMap<Key, usize> = HashMap::new();
+        for (.., hunks) in before() {
+            let added: HashSet<Key> = hunks.iter().flatten().copied().collect();
+            added.into_iter().for_each(|key| *known.entry(key).or_default() += 1);
+        }
+        // `return Err(error);` is everywhere.
+        let is_rare = |key: &&Key| known.get(key).is_none_or(|count| *count <= MOST_COPIES);
+        let is_known = |key: &&Key| is_rare(key) && known.contains_key(key);
+        let telling = keys.iter().filter(is_rare).filter(|key| key.is_telling()).count();
+        let found: HashSet<Key> = keys.iter().filter(is_known).copied().collect();
+        let first = keys.iter().position(|key| is_known(&key))?;
+        let last = keys.iter().rposition(|key| is_known(&key))?;
+        if weight(&found) < LEAST_GONE || found.len() * 2 < telling {
+            return None;
+        }
+        let hunk = lines[first..=last].iter().map(|line| Part::Removed((*line).to_owned())).collect();
+        let removal = Edit {
+            row: by.row,
+            at: by.at,
+            turn: by.turn,
+            source: Some(0),
+            path: String::new(),
+            hunks: vec![hunk],
+        };
+        Some((removal, sources))
+    }
 }
 
 /// Returns the last recorded call that renamed a file of this name, or a folder above it.
@@ -283,7 +369,7 @@ pub fn sources_of(store: &Store, place: &Place, lines: &[&str]) -> Result<Vec<(S
     let mut found: Vec<(String, Vec<usize>)> =
         found.into_iter().map(|(path, lines)| (path, lines.into_iter().collect())).collect();
     found.retain(|(_, lines)| lines.len() >= LEAST_MOVED);
-    found.sort_by_key(|(_, lines)| std::cmp::Reverse(lines.len()));
+    found.sort_by_key(|(_, lines)| Reverse(lines.len()));
     Ok(found)
 }
 
@@ -666,5 +752,57 @@ mod tests {
         ] {
             assert_eq!(is_about(text, &place, &lines), expected, "{text}");
         }
+    }
+
+    const MOVED: [&str; 6] = [
+        "fn verify_token(claims: &Claims) -> Result<(), Error> {",
+        "    if claims.is_empty() {",
+        "        return Err(Error::Missing);",
+        "    }",
+        "    check_expiry(claims.expires_at)",
+        "}",
+    ];
+
+    fn added(lines: &[&str]) -> Hunk {
+        lines.iter().map(|line| Part::Added((*line).to_owned())).collect()
+    }
+
+    /// Returns how much the two have in common.
+    fn shared(one: &[&str], other: &[&str]) -> usize {
+        Blocks::added([&added(one)]).shared(&patch::telling(&added(other), |_| true))
+    }
+
+    #[test]
+    fn what_files_share_is_a_block_of_lines_that_say_something() {
+        assert!(shared(&MOVED, &MOVED) >= LEAST_GONE);
+        let around = [&["use std::fs;"][..], &MOVED, &["fn other_matters() {}"]].concat();
+        assert_eq!(shared(&around, &MOVED), shared(&MOVED, &MOVED));
+        // A line was changed since.
+        let changed = [&MOVED[..4], &["    check_expiry(claims.expires_at, clock)", "}"]].concat();
+        assert!(shared(&changed, &MOVED) >= LEAST_CUT);
+        assert_eq!(shared(&MOVED[..2], &MOVED), 0, "two lines");
+        assert_eq!(shared(&["}", "}", "", "{", "}"], &["}", "}", "", "{", "}"]), 0, "brackets");
+        let apart =
+            [MOVED[4], "    let one = first(order);", MOVED[2], "    let two = next(order);", MOVED[0]];
+        assert_eq!(shared(&apart, &MOVED), 0, "each at another place");
+        let both = Blocks::added([&added(&MOVED[..2]), &added(&MOVED[2..])]);
+        assert_eq!(both.shared(&patch::telling(&added(&MOVED), |_| true)), 0, "in two edits");
+    }
+
+    #[test]
+    fn what_a_session_wrote_anew_was_not_taken_from_a_file_that_is_gone() {
+        let edit = |at: u64, source: Option<usize>, lines: &[&str]| Edit {
+            at,
+            source,
+            hunks: vec![added(lines)],
+            ..Edit::default()
+        };
+        let by = edit(3, None, &MOVED);
+        let removal = |before: &[Edit]| Written::of(before).removal(&by, &MOVED).map(|(_, sources)| sources);
+        let other = edit(1, Some(0), &[MOVED[4], "    let one = first(order);", MOVED[2], "}"]);
+        assert_eq!(removal(std::slice::from_ref(&other)), None);
+        assert_eq!(removal(&[edit(4, Some(1), &MOVED)]), None, "later");
+        let written = edit(2, Some(1), &MOVED);
+        assert_eq!(removal(&[other, written]), Some(BTreeSet::from([1])));
     }
 }
