@@ -555,6 +555,15 @@ impl Change {
             && self.has_same_rest(0)
     }
 
+    /// Says whether another subcommand did the same with the same things: `docker compose exec` and `docker compose run`.
+    fn is_other_way(&self, error: &str) -> bool {
+        let is_removal = |(_, new): &(String, String)| new.split(' ').any(|word| REMOVALS.contains(&word));
+        self.subcommand.as_ref().is_some_and(|it| !is_removal(it))
+            && !error.to_lowercase().contains("timeout")
+            && self.has_same_rest(2)
+            && !is_look(&self.after.text())
+    }
+
     /// Says whether both forms have the same words behind the subcommand, flags apart, and at least so many.
     fn has_same_rest(&self, least: usize) -> bool {
         let rest = |command: &Command, flags: &[String]| -> Vec<String> {
@@ -630,7 +639,7 @@ impl Change {
             || self.is_kin
             || forgotten(&self.before, &self.after).is_some()
             || self.is_other_task(error)
-            || (self.subcommand.is_some() && self.has_same_rest(2) && !is_look(&self.after.text()))
+            || self.is_other_way(error)
             || (self.program.is_none()
                 && self.subcommand.is_none()
                 && self.added.len() + self.removed.len() + self.conditions.len() <= MAX_FLAGS
