@@ -316,7 +316,7 @@ impl Change {
         }
         // `docker compose exec web rspec` is both a command and what is around one.
         if pairs.iter().any(|pair| pair.conditions.iter().any(|it| it.starts_with('@'))) {
-            pairs.retain(|pair| !pair.is_around);
+            pairs.retain(|pair| !is_around(&pair.before, &pair.after));
         }
         if pairs.len() > 1 {
             pairs.retain(|pair| error.contains(&pair.before.program().to_lowercase()));
@@ -854,7 +854,7 @@ impl Change {
             let new = words(&self.after);
             let place = |word: &String| new.iter().position(|other| other == word);
             let last = base.last().and_then(place);
-            if base.len() > 2
+            if base.len() > 1
                 && self.conditions.is_empty()
                 && self.added.iter().all(|flag| place(flag) < last)
             {
@@ -1457,6 +1457,20 @@ mod tests {
             "docker compose up web",
             "docker compose --env-file x up",
         );
+        check_raw(
+            "git log -p src/cart.ts",
+            "git --no-pager log -p src/cart.ts",
+            "Command timed out after 2m",
+            "git log",
+            "git log src/tax.ts",
+            "git --no-pager log",
+        );
+        check(
+            "rspec spec/models",
+            "docker compose exec web rspec spec/models",
+            "bash: rspec: command not found",
+            &["rspec without @docker compose exec"],
+        );
     }
 
     #[test]
@@ -1490,6 +1504,8 @@ mod tests {
             ("just fmt", "just test", "error: justfile does not contain recipe `fmt`: not found", false),
             ("npm run lint", "npm run build", "npm error Missing script: \"lint\"", false),
             ("git brunch", "git checkout", "git: 'brunch' not found", false),
+            ("docker compose exec web ls a", "docker compose run web ls a", "\"web\" is not running", true),
+            ("docker compose stop web db a", "docker compose kill web db a", "no answer", false),
         ] {
             let change = Change::between(before, after, error, "").unwrap();
             assert_eq!(change.is_all_that_changed(error), is_it, "{before} -> {after}");
