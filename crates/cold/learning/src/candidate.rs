@@ -226,7 +226,8 @@ impl Maker<'_> {
     fn fixed(&self, fix: &Fix) -> Result<Candidate, Held> {
         let error = self.here.generalise(&failure::line(&fix.error));
         let (before, after) = (self.here.generalise(&fix.before), self.here.generalise(&fix.after));
-        let about = |trigger: &Trigger| trigger.commands.first().cloned().unwrap_or_default();
+        let wrapper = fix.change.wrapper.as_ref().map(|(wrapper, _)| wrapper.clone()).unwrap_or_default();
+        let about = |trigger: &Trigger| trigger.commands.first().cloned().unwrap_or(wrapper.clone());
         let is_outside = |folder: &String| self.here.generalise(folder).starts_with(['/', '~']);
         if fix.change.folder.as_ref().is_some_and(is_outside) {
             return Err(Held { about: before, reason: "it works in a folder of this machine".to_owned() });
@@ -261,8 +262,13 @@ impl Maker<'_> {
             };
             lesson.slug = slug::of(&lesson.summary);
             // What is so in this project has a say in it alone, and so has what others do all the time.
+            let is_other = fix.change.program.is_some()
+                || fix.change.subcommand.is_some()
+                || fix.change.wrapper.is_some()
+                || fix.change.conditions.iter().any(|it| it.starts_with('@'));
             let is_of_project = fix.change.is_of_project
-                || ((fix.change.program.is_some() || fix.is_alone) && quiet::disturbed(&lesson).is_some());
+                || (fix.is_alone && fix.change.subcommand.is_some())
+                || ((is_other || fix.is_alone) && quiet::disturbed(&lesson).is_some());
             lesson.scope = is_of_project.then(|| self.project.clone());
             self.add_examples(&mut lesson, &fix.before, &fix.after);
             match check(&lesson) {
@@ -365,7 +371,7 @@ impl Maker<'_> {
 
     fn misused(&self, misuse: &Misuse) -> Result<Candidate, Held> {
         let other = match &misuse.flaw {
-            Flaw::Tool(other) | Flaw::Before(other) => other,
+            Flaw::Tool(other) | Flaw::Before(other) | Flaw::Large(other) => other,
             _ => &misuse.tool,
         };
         let call =
@@ -384,8 +390,8 @@ impl Maker<'_> {
             ..Lesson::default()
         };
         lesson.slug = slug::of(&lesson.summary);
-        // Other projects indent in their own way.
-        let is_of_project = matches!(misuse.flaw, Flaw::Indent { .. });
+        // Other projects indent in their own way, and have other large files.
+        let is_of_project = matches!(misuse.flaw, Flaw::Indent { .. } | Flaw::Large(_));
         lesson.scope = is_of_project.then(|| self.project.clone());
         self.add_calls(&mut lesson, misuse);
         match check(&lesson) {
@@ -472,13 +478,20 @@ impl Maker<'_> {
             }
             // Only where one takes the place of the other in everything is it about all of its calls.
             if !is_named || !is_replaced(command.program(), &correction.right) {
-                pattern.extend(subcommand);
+                // "Docker always without sudo": whatever it does.
+                let said = correction.words.to_lowercase();
+                let is_said = |word: &str| change::has_word(&said, &word.to_lowercase());
+                let is_of_program = wrapper.is_some()
+                    && is_said(command.program())
+                    && !subcommand.iter().any(|word| is_said(word));
+                if !is_of_program {
+                    pattern.extend(subcommand);
+                }
                 pattern.extend(flags);
                 with.extend(wrapper.filter(|_| !is_named).map(|wrapper| format!("@{wrapper}")));
             }
             if is_named {
-                pattern
-                    .extend(named_arguments(command, correction).flat_map(|word| ["...".to_owned(), word]));
+                pattern.extend(named_arguments(command, correction));
             }
             let pattern = pattern.join(" ");
             let said = |words: &[String]| self.here.generalise(&words.join(" "));
@@ -489,7 +502,7 @@ impl Maker<'_> {
                     format!("`{pattern}` is not wanted without `{right}` here"),
                     format!("Always add `{right}`."),
                 )
-            } else if right.is_empty() && pattern.contains("...") {
+            } else if right.is_empty() && (pattern.contains("...") || pattern.contains('=')) {
                 (format!("`{pattern}` is not wanted here"), "Do it as the user said.".to_owned())
             } else if right.is_empty() {
                 let about = match with.is_empty() {
@@ -707,7 +720,7 @@ impl Maker<'_> {
         }
         self.fill_quiet(lesson);
         // And the right form is as right: by itself, and in another folder.
-        if lesson.quiet.len() < MIN_EXAMPLES {
+        if lesson.quiet.len() < MIN_EXAMPLES && !is_of_tool(after) {
             let after = self.here.generalise(after);
             for command in shell::commands(&after) {
                 add_example(lesson, &command.text(), false);
@@ -815,6 +828,7 @@ fn only_here(fix: &Fix, trigger: &Trigger) -> String {
             format!("`{base} {}` fails here: use `{}`", given(&value.old), given(&value.new))
         }
         None => match (&fix.change.folder, &fix.change.program) {
+            _ if let Some(path) = &fix.change.path => format!("`{name}` fails here: run it as `{path}`"),
             (Some(folder), _) => {
                 format!("`{name}` works in the folder `{}` here", folder.trim_end_matches('/'))
             }
@@ -892,18 +906,27 @@ fn is_given(command: &shell::Command, correction: &Correction) -> bool {
     })
 }
 
-/// Returns what a command works on that the user named and that the call which followed does not have: `main`.
+/// Returns what a command works on that the user named and that the call which followed does not have, as parts of a pattern: `main`.
 fn named_arguments<'c>(
     command: &'c shell::Command,
     correction: &'c Correction,
 ) -> impl Iterator<Item = String> + use<'c> {
     let said = correction.words.to_lowercase();
     let subcommand = change::subcommand(command).len();
-    let words = command.words.iter().skip(1 + subcommand).map(|word| word.text.clone());
-    words.filter(move |word| {
+    let words = command.words.iter().enumerate().skip(1 + subcommand);
+    let words = words.map(|(at, word)| (command.words[at - 1].text.clone(), word.text.clone()));
+    let named = words.filter(move |(_, word)| {
         is_program(word)
             && change::has_word(&said, &word.to_lowercase())
             && !correction.after.contains(word.as_str())
+    });
+    // `--context prod`.
+    named.flat_map(|(flag, word)| {
+        if flag.starts_with("--") && !flag.contains('=') {
+            vec![format!("{flag}={word}")]
+        } else {
+            vec!["...".to_owned(), word]
+        }
     })
 }
 
@@ -915,6 +938,18 @@ fn advice(fix: &Fix) -> String {
     let mut parts = Vec::new();
     if let Some(folder) = &change.folder {
         parts.push(format!("Run it in the folder `{}`", folder.trim_end_matches('/')));
+    }
+    if let Some(path) = &change.path {
+        parts.push(format!("Run the program as `{path}`"));
+    }
+    if let Some(argument) = &change.argument {
+        parts.push(format!("Say what it is for, as `{argument}`"));
+    }
+    if let Some(flag) = &change.emptied {
+        parts.push(format!("Give `{flag}` an empty value"));
+    }
+    if let Some((wrapper, _)) = &change.wrapper {
+        parts.push(format!("Run it without `{wrapper}`"));
     }
     if let Some((flag, is_ahead)) = &change.order {
         let side = if *is_ahead { "before" } else { "behind" };

@@ -119,11 +119,15 @@ const OVERRIDES: [&str; 15] = [
     "--no-verify-ssl",
     "--skip-checks",
 ];
-/// Programs whose `-f` or `-D` puts a check aside.
-const SHORT_OVERRIDES: [(&str, &str); 7] = [
+/// Programs whose `-f` or `-D` puts a check aside, or whose `-b` or `-c` makes what was not there.
+const SHORT_OVERRIDES: [(&str, &str); 11] = [
     ("curl", "-k"),
     ("docker", "-f"),
+    ("git", "-B"),
+    ("git", "-C"),
     ("git", "-D"),
+    ("git", "-b"),
+    ("git", "-c"),
     ("git", "-f"),
     ("mv", "-f"),
     ("podman", "-f"),
@@ -146,6 +150,27 @@ const REPAIRS: [&str; 15] = [
     "--update",
     "--update-snapshots",
     "--write",
+];
+/// What `-f` of a program for containers puts a check aside of: elsewhere it names a file.
+const REMOVALS: [&str; 5] = ["down", "kill", "prune", "rm", "rmi"];
+/// Names that the main branch of a repository has.
+const MAIN_BRANCHES: [&str; 6] = ["dev", "develop", "development", "main", "master", "trunk"];
+/// Programs that run what a project has given a name.
+const RUNNERS: [&str; 14] = [
+    "bun", "composer", "invoke", "just", "make", "mage", "mise", "nox", "npm", "pnpm", "poe", "rake", "task",
+    "yarn",
+];
+/// What such names are for: one of another line is other work.
+const TASKS: [&[&str]; 9] = [
+    &["test", "tests", "spec", "specs", "unit", "e2e"],
+    &["lint", "eslint"],
+    &["build", "compile", "bundle", "dist"],
+    &["fmt", "format", "prettier"],
+    &["typecheck", "types", "tsc", "mypy"],
+    &["start", "serve", "dev", "run", "up", "watch"],
+    &["doc", "docs"],
+    &["clean"],
+    &["deploy", "release", "publish"],
 ];
 /// Flags that change what a command prints and not what it does.
 const SHOWN: [&str; 25] = [
@@ -226,6 +251,14 @@ pub struct Change {
     pub order: Option<(String, bool)>,
     /// The folder that the same command worked in, as it was written.
     pub folder: Option<String>,
+    /// The path of the same program that worked: `.venv/bin/pip`.
+    pub path: Option<String>,
+    /// What ran the command and does not any more, and whether that is not there at all.
+    pub wrapper: Option<(String, bool)>,
+    /// What the command works on now, where it was given nothing.
+    pub argument: Option<String>,
+    /// The flag that got an empty value: `-i` of `sed -i ''`.
+    pub emptied: Option<String>,
     /// Whether it answers what is so in this project alone: a port, a variable, a folder, a tool that was chosen.
     pub is_of_project: bool,
 }
@@ -267,6 +300,24 @@ impl Change {
                 pairs.extend(Self::of(before, after, &error, &said, is_judged));
             }
         }
+        // What runs elsewhere as it did is not what was changed: `docker compose exec web x` and `docker compose run web x`.
+        if pairs.len() > 1 {
+            let is_same = |one: &Command, other: &Command| {
+                one.program() == other.program() && words(one) == words(other)
+            };
+            let is_outer = |pair: &Self| {
+                ELSEWHERE.contains(&pair.before.program()) && pair.before.program() == pair.after.program()
+            };
+            if pairs.iter().any(is_outer) {
+                pairs.retain(|pair| {
+                    is_outer(pair) || !is_same(&pair.before, &pair.after) && pair.program.is_none()
+                });
+            }
+        }
+        // `docker compose exec web rspec` is both a command and what is around one.
+        if pairs.iter().any(|pair| pair.conditions.iter().any(|it| it.starts_with('@'))) {
+            pairs.retain(|pair| !is_around(&pair.before, &pair.after));
+        }
         if pairs.len() > 1 {
             pairs.retain(|pair| error.contains(&pair.before.program().to_lowercase()));
         }
@@ -290,6 +341,10 @@ impl Change {
             quoting: None,
             order: None,
             folder: None,
+            path: None,
+            wrapper: None,
+            argument: None,
+            emptied: None,
             is_of_project: false,
         }
     }
@@ -321,6 +376,12 @@ impl Change {
         if is_question(&new_words) {
             return None;
         }
+        if let Some(wrapper) = unwrapped(before, after, error) {
+            return Some(Self { wrapper: Some(wrapper), ..change });
+        }
+        if let Some(path) = located(before, after).filter(|_| !is_judged) {
+            return Some(Self { path: Some(path), is_of_project: true, ..change });
+        }
         if old != new {
             // Another program for the same work: only where the first one is not there, or says so itself.
             let is_missing = error.contains("not found")
@@ -331,7 +392,12 @@ impl Change {
             // `dotenv -- pytest`: whatever the program around it is.
             let is_around = is_around(before, after);
             // `php artisan migrate` and `sail artisan migrate`.
-            let has_same_words = old_words == new_words && old_words.iter().any(|word| is_keyword(word));
+            let is_of_call = failure::cause(error) != Cause::Matter;
+            let is_subject = |word: &String| {
+                is_keyword(word) || (is_of_call && word.len() > 2 && word.contains(['.', '/']))
+            };
+            let has_same_words =
+                old_words == new_words && !LOOKING.contains(&new) && old_words.iter().any(is_subject);
             let is_kin = !is_around
                 && !is_judged
                 && !LOOKING.contains(&old)
@@ -375,6 +441,9 @@ impl Change {
             change.program = Some((old.to_owned(), new));
             return Some(change);
         }
+        if let Some(flag) = emptied(&old_words, &new_words).filter(|_| !is_judged) {
+            return Some(Self { emptied: Some(flag), is_of_project: true, ..change });
+        }
         change.order = order(&old_words, &new_words);
         if change.order.is_some() {
             return Some(change);
@@ -392,9 +461,18 @@ impl Change {
         let (old_sub, new_sub) = (subcommand(before), subcommand(after));
         // `vitest src` and `vitest run src`: a word that was forgotten.
         let forgotten = forgotten(before, after);
+        // `docker compose --env-file x up` has the subcommand of `docker compose up`.
+        let is_split = |short: &[String], long: &[String], words: &[String]| {
+            long.starts_with(short) && long[short.len()..].iter().all(|word| words.contains(word))
+        };
         if let Some(word) = &forgotten {
             change.conditions.push(word.clone());
-        } else if old_sub != new_sub && !old_sub.is_empty() && !new_sub.is_empty() {
+        } else if old_sub != new_sub
+            && !old_sub.is_empty()
+            && !new_sub.is_empty()
+            && !is_split(&new_sub, &old_sub, &new_words)
+            && !is_split(&old_sub, &new_sub, &old_words)
+        {
             let (old_sub, new_sub) = (old_sub.join(" "), new_sub.join(" "));
             // A slip of the fingers is no lesson.
             if distance(&old_sub, &new_sub) <= 2 {
@@ -410,6 +488,11 @@ impl Change {
         {
             change.conditions.push(missing.clone());
         }
+        if let Some(argument) =
+            given(before, after).filter(|_| !is_judged && failure::asks_for_argument(error))
+        {
+            return Some(Self { argument: Some(argument), is_of_project: true, ..change });
+        }
         let is_changed = !change.removed.is_empty()
             || !change.added.is_empty()
             || !change.conditions.is_empty()
@@ -424,6 +507,7 @@ impl Change {
             || change.has_named_folder(error)
             || change.is_renamed(error)
             || is_sent_back
+            || change.has_named_value(error)
             || (failure::cause(error) != Cause::Usage && change.is_named_in(said));
         Some(change)
     }
@@ -432,6 +516,62 @@ impl Change {
     fn has_named_variable(&self, error: &str) -> bool {
         let names = self.conditions.iter().filter_map(|condition| condition.strip_suffix('='));
         names.map(str::to_lowercase).any(|name| has_word(error, &name))
+    }
+
+    /// Says whether the error, in lower case, names both the flag that came and its value: `--features sqlite`.
+    fn has_named_value(&self, error: &str) -> bool {
+        let words = words(&self.after);
+        self.removed.is_empty()
+            && self.added.iter().any(|flag| {
+                let name = flag.trim_start_matches('-').trim_end_matches('s').to_lowercase();
+                let at = words.iter().position(|word| word.split('=').next() == Some(flag));
+                let value = at.and_then(|at| match words[at].split_once('=') {
+                    Some((_, value)) => Some(value),
+                    None => words.get(at + 1).map(String::as_str),
+                });
+                let is_named = |value: &str| {
+                    value.len() > 2 && !value.starts_with('-') && has_word(error, &value.to_lowercase())
+                };
+                name.len() > 3 && error.contains(&name) && value.is_some_and(is_named)
+            })
+    }
+
+    /// Says whether another of the names that a project gives took the place of one that it does not have.
+    fn is_other_task(&self, error: &str) -> bool {
+        let Some((old, new)) = &self.subcommand else { return false };
+        let last = |words: &str| words.rsplit(' ').next().unwrap_or_default().to_owned();
+        let (old, new) = (last(old), last(new));
+        let task = |name: &str| {
+            TASKS.iter().position(|task| name.split(['-', ':']).any(|part| task.contains(&part)))
+        };
+        let is_same_task = match (task(&old), task(&new)) {
+            (Some(old), Some(new)) => old == new,
+            _ => true,
+        };
+        RUNNERS.contains(&self.before.program())
+            && failure::is_about_name(error)
+            && has_word(&error.to_lowercase(), &old)
+            && is_same_task
+            && self.has_same_rest(0)
+    }
+
+    /// Says whether another subcommand did the same with the same things: `docker compose exec` and `docker compose run`.
+    fn is_other_way(&self, error: &str) -> bool {
+        let is_removal = |(_, new): &(String, String)| new.split(' ').any(|word| REMOVALS.contains(&word));
+        self.subcommand.as_ref().is_some_and(|it| !is_removal(it))
+            && !error.to_lowercase().contains("timeout")
+            && self.has_same_rest(2)
+            && !is_look(&self.after.text())
+    }
+
+    /// Says whether both forms have the same words behind the subcommand, flags apart, and at least so many.
+    fn has_same_rest(&self, least: usize) -> bool {
+        let rest = |command: &Command, flags: &[String]| -> Vec<String> {
+            let words = words(command).into_iter().skip(subcommand(command).len());
+            words.filter(|word| !flags.contains(word)).collect()
+        };
+        let (old, new) = (rest(&self.before, &self.removed), rest(&self.after, &self.added));
+        old == new && old.len() >= least
     }
 
     /// Says whether the flag that came was named in full, in lower case, before it was used.
@@ -463,15 +603,27 @@ impl Change {
             && self.quoting.is_none()
             && self.order.is_none()
             && self.folder.is_none()
+            && self.path.is_none()
+            && self.wrapper.is_none()
+            && self.emptied.is_none()
+            && self.argument.is_none()
             && self.conditions.iter().all(|it| SHOWN_VARIABLES.contains(&it.as_str()))
             && !self.is_separated
             && !(self.added.is_empty() && self.removed.is_empty() && self.conditions.is_empty());
         let is_override = |flag: &String| {
             let short = (self.before.program(), flag.as_str());
-            OVERRIDES.contains(&flag.as_str()) || SHORT_OVERRIDES.contains(&short)
+            let is_removal = !ELSEWHERE.contains(&short.0)
+                || subcommand(&self.before).iter().any(|word| REMOVALS.contains(&word.as_str()));
+            OVERRIDES.contains(&flag.as_str()) || (SHORT_OVERRIDES.contains(&short) && is_removal)
         };
         let is_beside = |flag: &String| {
-            [&REPAIRS[..], &SHOWN].iter().any(|list| list.contains(&flag.as_str())) || is_override(flag)
+            // `git push -u` sets what the branch follows.
+            let is_repair =
+                REPAIRS.contains(&flag.as_str()) && (self.before.program(), flag.as_str()) != ("git", "-u");
+            // A pager waits for a key.
+            let is_shown =
+                SHOWN.contains(&flag.as_str()) && !(failure::is_hang(error) && flag == "--no-pager");
+            is_repair || is_shown || is_override(flag)
         };
         // A flag that the command does not know is a mistake, whatever it would do.
         let is_known = self.removed.is_empty() || failure::cause(error) != Cause::Usage;
@@ -486,6 +638,8 @@ impl Change {
         let is_of_call = self.is_around
             || self.is_kin
             || forgotten(&self.before, &self.after).is_some()
+            || self.is_other_task(error)
+            || self.is_other_way(error)
             || (self.program.is_none()
                 && self.subcommand.is_none()
                 && self.added.len() + self.removed.len() + self.conditions.len() <= MAX_FLAGS
@@ -511,6 +665,9 @@ impl Change {
         if self.value.is_some() || self.is_of_project {
             return true;
         }
+        if self.wrapper.is_some() {
+            return true;
+        }
         if self.quoting.is_some() || self.order.is_some() {
             return !failure::is_of_network(error);
         }
@@ -525,15 +682,23 @@ impl Change {
                     lower.contains(last) || is_named
                 }) && (self.removed.is_empty() || is_named || self.removed.len() <= MAX_FLAGS)
             }
+            Cause::Surroundings if self.subcommand.as_ref().is_some_and(|(old, _)| !lower.contains(old)) => {
+                is_named
+            }
             Cause::Surroundings => {
                 let is_for_terminal = |flag: &String| TERMINAL_FLAGS.contains(&flag.as_str());
                 is_named
                     || (failure::is_about_terminal(error) && self.removed.iter().any(is_for_terminal))
                     || !self.added.is_empty()
                     || !self.conditions.is_empty()
+                    || self.is_separated
                     || self.program.is_some()
             }
-            Cause::Matter => is_named,
+            Cause::Matter => {
+                let is_advised =
+                    |(old, new): &(String, String)| is_same_program(old, new) && has_word(&lower, new);
+                is_named || self.program.as_ref().is_some_and(is_advised)
+            }
         }
     }
 
@@ -541,6 +706,29 @@ impl Change {
     pub fn triggers(&self, error: &str) -> Vec<Trigger> {
         if let Some(quoting) = &self.quoting {
             return quoting.trigger(&self.before).into_iter().collect();
+        }
+        if let Some((wrapper, is_not_there)) = &self.wrapper {
+            if *is_not_there {
+                let raw = format!(r"(^|[;&|(]\s*){}\s", quoting::escaped(wrapper));
+                return vec![Trigger { raw: vec![raw], ..Trigger::default() }];
+            }
+            let base = [self.before.program().to_owned()];
+            return vec![Trigger { with: vec![format!("@{wrapper}")], ..pattern(&base, &[], &[]) }];
+        }
+        if let Some(flag) = &self.emptied {
+            let (program, flag) = (self.before.program().to_owned(), flag.clone());
+            let line = format!(r"\b{}\s+{}", quoting::escaped(&program), quoting::escaped(&flag));
+            let raw = vec![format!(r#"{line}\s+(['"][^'"]|[^'"\s])"#)];
+            return vec![Trigger { raw, ..pattern(&[program], &[flag], &[]) }];
+        }
+        if self.path.is_some() {
+            let mut base = vec![self.before.program().to_owned()];
+            base.extend(subcommand(&self.before));
+            let line = quoting::escaped(&base.join(" ")).replace(' ', r"\s+");
+            return vec![Trigger {
+                raw: vec![format!(r"(^|[;&|(]\s*){line}\b")],
+                ..pattern(&base, &[], &[])
+            }];
         }
         if self.folder.is_some() {
             let mut base = vec![self.before.program().to_owned()];
@@ -590,6 +778,11 @@ impl Change {
             let raw = format!(r"\b{last}\b.*\s{}\b", quoting::escaped(flag));
             return vec![Trigger { raw: vec![raw], ..pattern(&base, std::slice::from_ref(flag), &[]) }];
         }
+        if self.argument.is_some() {
+            let line = quoting::escaped(&base.join(" ")).replace(' ', r"\s+");
+            let raw = vec![format!(r"\b{line}(\s+-[^\s&|;]*)*\s*($|[&|;])")];
+            return vec![Trigger { raw, ..pattern(&base, &[], &[]) }];
+        }
         if self.is_of_project {
             base.extend(script(&self.before));
         }
@@ -637,8 +830,14 @@ impl Change {
                 .filter(|word| word.starts_with('-') && is_plain(word))
                 .take(MAX_FLAGS)
                 .collect();
-            if !behind.is_empty() {
+            let was_there = behind.iter().any(|flag| words(&self.before).contains(flag));
+            if was_there {
                 triggers.push(pattern(&base, &behind, &["--".to_owned()]));
+            } else if !behind.is_empty() {
+                // Nothing but what it works on, up to the end of the command.
+                let line = quoting::escaped(&base.join(" ")).replace(' ', r"\s+");
+                let raw = format!(r"\b{line}(\s+[^-\s&|;][^\s&|;]*)*\s*($|[&|;])");
+                triggers.push(Trigger { raw: vec![raw], ..pattern(&base, &[], &[]) });
             }
         }
         if removed.is_empty() && !without.is_empty() {
@@ -650,6 +849,17 @@ impl Change {
             triggers.push(pattern(&base, &[], &without));
             for count in 1..=shared.len().min(MAX_FLAGS) {
                 triggers.push(pattern(&base, &shared[..count], &without));
+            }
+            // What is put between the words of the subcommand.
+            let new = words(&self.after);
+            let place = |word: &String| new.iter().position(|other| other == word);
+            let last = base.last().and_then(place);
+            if base.len() > 1
+                && self.conditions.is_empty()
+                && self.added.iter().all(|flag| place(flag) < last)
+            {
+                let line = quoting::escaped(&base.join(" ")).replace(' ', r"\s+");
+                triggers.push(Trigger { raw: vec![format!(r"\b{line}\b")], ..pattern(&base, &[], &[]) });
             }
         }
         triggers
@@ -710,6 +920,15 @@ fn value(before: &Command, after: &Command, error: &str) -> Option<(Value, bool)
         && [&value.old, &value.new].into_iter().all(|text| is_number(text) && text.len() <= 5);
     if is_port {
         return failure::is_unanswered(error).then_some((value, true));
+    }
+    // The main branch has one name.
+    let is_main_branch = |name: &String| MAIN_BRANCHES.contains(&name.as_str());
+    if before.program() == "git"
+        && failure::is_about_name(error)
+        && is_main_branch(&value.old)
+        && is_main_branch(&value.new)
+    {
+        return Some((value, true));
     }
     // The same thing by its right name. What git works on has another name each time.
     let takes_names = !value.of.is_empty() || subcommand(before).iter().any(|word| *word != value.old);
@@ -795,7 +1014,7 @@ pub fn is_same_program(old: &str, new: &str) -> bool {
 
 /// Says whether two commands of programs for the same work are about the same things: the words behind the subcommand, or the
 /// subcommand itself where nothing is behind it.
-fn is_for_same(before: &Command, after: &Command) -> bool {
+pub fn is_for_same(before: &Command, after: &Command) -> bool {
     let rest = |command: &Command| -> Vec<String> {
         let is_word = |word: &String| !word.starts_with('-') && word != "run" && word != "exec";
         let words: Vec<String> = words(command).into_iter().filter(is_word).collect();
@@ -853,6 +1072,61 @@ fn is_around(before: &Command, after: &Command) -> bool {
     };
     let (before, after) = (whole(before), whole(after));
     !before.is_empty() && after.len() > before.len() && after.ends_with(&before)
+}
+
+/// Returns what ran the command before and does not now, where the error, in lower case, is about that, and whether it is not
+/// there.
+fn unwrapped(before: &Command, after: &Command, error: &str) -> Option<(String, bool)> {
+    let first = |wrapper: &str| wrapper.split(' ').next().unwrap_or_default().to_owned();
+    let gone = before.wrappers.iter().map(|wrapper| first(wrapper));
+    let gone: Vec<String> =
+        gone.filter(|name| !after.wrappers.iter().any(|wrapper| first(wrapper) == *name)).collect();
+    let [wrapper] = &gone[..] else { return None };
+    let is_not_there = failure::is_not_there(error, wrapper);
+    let is_same = words(before) == words(after) && before.program() == after.program();
+    let is_of_root = ["doas", "sudo"].contains(&wrapper.as_str())
+        && ["root", "sudo", "superuser"].iter().any(|word| has_word(error, word));
+    let is_it = is_plain(wrapper) && (is_not_there && is_around_same(before, after) || is_of_root && is_same);
+    is_it.then(|| (wrapper.clone(), is_not_there))
+}
+
+/// Says whether the words of a command are the end of another one, whatever runs that.
+fn is_around_same(before: &Command, after: &Command) -> bool {
+    let texts =
+        |command: &Command| -> Vec<String> { command.words.iter().map(|word| word.text.clone()).collect() };
+    texts(after).ends_with(&texts(before))
+}
+
+/// Returns the flag behind which an empty word came.
+fn emptied(old: &[String], new: &[String]) -> Option<String> {
+    let at = new.iter().position(String::is_empty).filter(|at| *at > 0)?;
+    let is_it = new.len() == old.len() + 1 && new[..at] == old[..at] && new[at + 1..] == old[at..];
+    new.get(at - 1).filter(|flag| is_it && flag.starts_with('-') && is_plain(flag)).cloned()
+}
+
+/// Returns the one word behind a subcommand and its flags that came, where there was none.
+fn given(before: &Command, after: &Command) -> Option<String> {
+    let (old, new) = (words(before), words(after));
+    let count = subcommand(before).len();
+    let at = (0..new.len()).find(|at| old.get(*at) != new.get(*at)).filter(|at| *at >= count)?;
+    let is_it = count > 0
+        && new.len() == old.len() + 1
+        && new[at + 1..] == old[at..]
+        && old[count..].iter().all(|word| word.starts_with('-') && is_plain(word))
+        && new[at].split('/').all(is_plain)
+        && !new[at].starts_with('-');
+    is_it.then(|| new[at].clone())
+}
+
+/// Returns the path of a program that was called by its name before, with the same words.
+fn located(before: &Command, after: &Command) -> Option<String> {
+    let (old, new) = (&before.words.first()?.text, &after.words.first()?.text);
+    let is_it = before.program() == after.program()
+        && !old.contains('/')
+        && new.contains('/')
+        && !new.starts_with(['/', '~', '$'])
+        && words(before) == words(after);
+    is_it.then(|| new.clone())
 }
 
 /// Says whether both forms work on the same things: beside flags they have the same words, those apart that may be the values of
@@ -1124,6 +1398,118 @@ mod tests {
             "unexpected argument '--nocapture'",
             &["cargo test --nocapture", "cargo test --nocapture without --"],
         );
+    }
+
+    /// Checks the pattern and the expressions of the only trigger.
+    #[track_caller]
+    fn check_raw(before: &str, after: &str, error: &str, pattern: &str, fires: &str, leaves: &str) {
+        let change = Change::between(before, after, error, "").filter(|change| change.answers(error));
+        let triggers = change.map(|change| change.triggers(error)).unwrap_or_default();
+        let [.., trigger] = &triggers[..] else { panic!("{before} -> {after}: none") };
+        assert_eq!(trigger.commands.concat(), pattern, "{before} -> {after}");
+        let lesson = lessons::Lesson { trigger: trigger.clone(), ..lessons::Lesson::default() };
+        for (call, is_wrong) in [(before, true), (fires, true), (after, false), (leaves, false)] {
+            let verdict = lessons_admin::rehearsal::judge(&lesson, call);
+            let applies = matches!(verdict, Ok(lessons::trigger::Verdict::Applies { .. }));
+            assert_eq!(applies, is_wrong, "{:?}: {call}", trigger.raw);
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_program_and_what_it_is_given_are_told_by_the_line() {
+        check_raw(
+            "pip install httpx",
+            "python3 -m venv .venv && .venv/bin/pip install httpx",
+            "error: externally-managed-environment",
+            "pip install",
+            "cd api && pip install rich",
+            ".venv/bin/pip install rich",
+        );
+        check_raw(
+            "sed -i 's/a/b/' x.txt",
+            "sed -i '' 's/a/b/' x.txt",
+            "sed: 1: \"x.txt\": invalid command code x",
+            "sed -i",
+            "sed -i s/a/b/ y",
+            "sed -i.bak s/a/b/ y",
+        );
+        check_raw(
+            "timeout 5 ./serve",
+            "gtimeout 5 ./serve",
+            "zsh: command not found: timeout",
+            "",
+            "timeout 9 make",
+            "gtimeout 9 make",
+        );
+        check_raw(
+            "dotnet test",
+            "dotnet test Shop.sln",
+            "MSB1011: Specify which project or solution file to use",
+            "dotnet test",
+            "dotnet test --no-build | tail",
+            "dotnet test Api.sln",
+        );
+        check_raw(
+            "docker compose up -d",
+            "docker compose --env-file .env.dev up -d",
+            "invalid argument: env-file is missing",
+            "docker compose up",
+            "docker compose up web",
+            "docker compose --env-file x up",
+        );
+        check_raw(
+            "git log -p src/cart.ts",
+            "git --no-pager log -p src/cart.ts",
+            "Command timed out after 2m",
+            "git log",
+            "git log src/tax.ts",
+            "git --no-pager log",
+        );
+        check(
+            "rspec spec/models",
+            "docker compose exec web rspec spec/models",
+            "bash: rspec: command not found",
+            &["rspec without @docker compose exec"],
+        );
+    }
+
+    #[test]
+    fn a_flag_and_its_value_that_the_error_names_are_what_was_missing() {
+        check(
+            "cargo test cart",
+            "cargo test --features sqlite cart",
+            "error[E0433]: cannot find `sql`\n note: gated behind the `sqlite` feature",
+            &["cargo test without --features"],
+        );
+        check("cargo test cart", "cargo test --features sqlite cart", "error[E0433]: cannot find `sql`", &[]);
+        check(
+            "git checkout master",
+            "git checkout develop",
+            "error: pathspec 'master' did not match any file(s) known to git",
+            &["git checkout ... master"],
+        );
+        check(
+            "git checkout cart",
+            "git checkout basket",
+            "error: pathspec 'cart' did not match any file(s) known to git",
+            &[],
+        );
+    }
+
+    #[test]
+    fn another_task_of_a_project_is_what_was_meant_where_it_is_for_the_same_work() {
+        for (before, after, error, is_it) in [
+            ("make test", "make check", "make: *** No rule to make target 'test'.", true),
+            ("npm run spec", "npm run test:browser", "npm error Missing script: \"spec\"", true),
+            ("just fmt", "just test", "error: justfile does not contain recipe `fmt`: not found", false),
+            ("npm run lint", "npm run build", "npm error Missing script: \"lint\"", false),
+            ("git brunch", "git checkout", "git: 'brunch' not found", false),
+            ("docker compose exec web ls a", "docker compose run web ls a", "\"web\" is not running", true),
+            ("docker compose stop web db a", "docker compose kill web db a", "no answer", false),
+        ] {
+            let change = Change::between(before, after, error, "").unwrap();
+            assert_eq!(change.is_all_that_changed(error), is_it, "{before} -> {after}");
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub const FILE_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"]
 /// Tools that change nothing.
 const LOOKING: [&str; 9] =
     ["BashOutput", "Glob", "Grep", "LS", "NotebookRead", "Read", "TodoWrite", "WebFetch", "WebSearch"];
+/// Tools of the client that do what a program of the shell may do.
+const OWN_TOOLS: [&str; 7] = ["Edit", "Glob", "Grep", "Read", "WebFetch", "WebSearch", "Write"];
 /// The most characters of a sentence that is quoted.
 const MAX_SENTENCE: usize = 240;
 
@@ -504,6 +506,11 @@ impl<'p> Detector<'p> {
                 self.refused.push_back(Refused { tool, input, error, calls: 0 });
             }
             Outcome::Succeeded => {
+                let taken = self.waiting.as_ref().and_then(|waiting| taken_by(waiting, &tool, &input));
+                if let Some(correction) = taken {
+                    self.waiting = None;
+                    self.find(Evidence::Corrected(correction));
+                }
                 // Most calls only look: what the shell ran is of more use.
                 if self.found.ran.len() < MAX_CALLS / 2
                     && let Ok(input) = serde_json::from_str(&input)
@@ -752,8 +759,13 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
                 left.into_iter().eq(old.iter())
             }
         };
-        if (wrong.is_empty() && !is_added()) || (right.is_empty() && !is_left_out()) {
-            if let Some((wrong, right)) = custom(waiting, before, command, &said) {
+        // "Stop using `--no-verify`": whatever else is different.
+        let is_flag_gone = || {
+            old.first() == after.first() && wrong.iter().any(|word| word.len() > 3 && word.starts_with("--"))
+        };
+        if (wrong.is_empty() && !is_added()) || (right.is_empty() && !is_flag_gone() && !is_left_out()) {
+            let told = || replaced(waiting, before, command);
+            if let Some((wrong, right)) = told().or_else(|| custom(waiting, before, command, &said)) {
                 let (before, words) = (before.clone(), waiting.words.clone());
                 return Some(Correction { before, after: command.to_owned(), words, wrong, right });
             }
@@ -768,6 +780,42 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
         return Some(Correction { before: before.clone(), after: command.to_owned(), words, wrong, right });
     }
     None
+}
+
+/// Returns the correction that the call of one of the client's own tools follows: "use the Read tool and not `cat`".
+fn taken_by(waiting: &Waiting, tool: &str, input: &str) -> Option<Correction> {
+    let is_told = waiting.words.split(|it: char| !it.is_alphanumeric()).any(|word| word == tool);
+    let is_next = waiting.calls == 0 && OWN_TOOLS.contains(&tool);
+    let input = serde_json::from_str(input).ok().filter(|_| is_next && is_told)?;
+    let said = waiting.words.to_lowercase();
+    waiting.before.iter().find_map(|before| {
+        let wrong = change::of_line(before)?.program().to_lowercase();
+        change::has_word(&said, &wrong).then(|| Correction {
+            before: before.clone(),
+            after: misuse::written(tool, &input),
+            words: waiting.words.clone(),
+            wrong: vec![wrong],
+            right: vec![tool.to_owned()],
+        })
+    })
+}
+
+/// Returns the program that was wrong and the one that was right, where the user named only the latter, and it does the same work
+/// on the same things: "this repo uses pnpm".
+fn replaced(waiting: &Waiting, before: &str, after: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let (old, new) = (change::of_line(before)?, change::of_line(after)?);
+    let words = waiting.words.to_lowercase();
+    let (old_program, new_program) = (old.program().to_lowercase(), new.program().to_lowercase());
+    if waiting.is_next_task || old_program == new_program {
+        return None;
+    }
+    let first = change::words(&new).into_iter().next().unwrap_or_default();
+    if old_program == format!("{new_program}-{first}") {
+        let is_named = change::has_word(&words, &format!("{new_program} {first}"));
+        return is_named.then(|| (vec![old_program], vec![new_program, first]));
+    }
+    let is_kin = change::is_same_program(&old_program, &new_program) && change::is_for_same(&old, &new);
+    (is_kin && change::has_word(&words, &new_program)).then(|| (vec![old_program], vec![new_program]))
 }
 
 /// Returns what is wrong and what is right about a call, where the user said how that is done here: they named the call that

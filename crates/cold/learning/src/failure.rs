@@ -117,8 +117,8 @@ const NETWORK: [&str; 22] = [
     "connection refused",
     "connection timed out",
     "broken pipe",
-    "could not resolve",
-    "couldn't resolve",
+    "could not resolve host",
+    "couldn't resolve host",
     "temporary failure",
     "no route to host",
     "network is unreachable",
@@ -187,7 +187,7 @@ const JUDGED: [&str; 31] = [
 ];
 
 /// What they print that do not know a name which they were given, in lower case.
-const UNKNOWN_NAMES: [&str; 19] = [
+const UNKNOWN_NAMES: [&str; 20] = [
     "404",
     "cannot find",
     "can't find",
@@ -196,6 +196,7 @@ const UNKNOWN_NAMES: [&str; 19] = [
     "did not match",
     "didn't match",
     "does not exist",
+    "does not match any",
     "doesn't exist",
     "missing script",
     "no matching",
@@ -266,7 +267,7 @@ pub fn cause(error: &str) -> Cause {
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     if has(&USAGE) {
         Cause::Usage
-    } else if has(&NETWORK) {
+    } else if has_network(&lower) {
         Cause::Matter
     } else if has(&SURROUNDINGS) {
         Cause::Surroundings
@@ -284,10 +285,37 @@ pub fn is_judgement(error: &str) -> bool {
         |pair: &[&str]| pair[0].bytes().all(|byte| byte.is_ascii_digit()) && pair[1].starts_with("fail");
     let is_of_tests = || {
         words.windows(2).any(is_count)
-            || error.contains("FAIL")
+            || error.split(|it: char| !it.is_alphanumeric() && it != '_').any(|word| word.starts_with("FAIL"))
             || ['✗', '✕', '✖'].iter().any(|mark| error.contains(*mark))
     };
-    is_of_tests() || [&JUDGED[..], &NETWORK].iter().any(|list| list.iter().any(|it| lower.contains(it)))
+    // What a loader says of a file that another program loads is about the program.
+    let is_of_loader = lower.contains("unknown file extension");
+    is_of_tests() || has_network(&lower) || (!is_of_loader && JUDGED.iter().any(|it| lower.contains(it)))
+}
+
+/// Says whether a text, in lower case, tells of the network. `ModuleNotFoundError` is not `ENOTFOUND`.
+fn has_network(lower: &str) -> bool {
+    let is_start = |at: usize| !lower[..at].ends_with(|it: char| it.is_ascii_alphanumeric());
+    NETWORK.iter().any(|phrase| lower.match_indices(phrase).any(|(at, _)| is_start(at)))
+}
+
+/// Says whether an error, in lower case, asks for what a command is to work on.
+pub fn asks_for_argument(error: &str) -> bool {
+    ["specify", "more than one", "multiple", "ambiguous", "which", "requires", "missing", "no default"]
+        .iter()
+        .any(|phrase| error.contains(phrase))
+}
+
+/// Says whether a program is not there.
+pub fn is_not_there(error: &str, program: &str) -> bool {
+    let (lower, program) = (error.to_lowercase(), program.to_lowercase());
+    [
+        format!("{program}: command not found"),
+        format!("command not found: {program}"),
+        format!("{program}: not found"),
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
 }
 
 /// Says whether a command did not know a name that it was given.
@@ -325,8 +353,7 @@ pub fn is_elsewhere(error: &str) -> bool {
 
 /// Says whether the network, or the other end, did not work just then.
 pub fn is_of_network(error: &str) -> bool {
-    let lower = error.to_lowercase();
-    NETWORK.iter().any(|phrase| lower.contains(phrase))
+    has_network(&error.to_lowercase())
 }
 
 /// Says whether nothing answered where a command tried to connect to.
@@ -391,6 +418,9 @@ mod tests {
         assert_eq!(cause("git: Fehler: unbekannte Option `foo'"), Cause::Usage);
         assert_eq!(cause("Do you want to continue? [Y/n] Abort."), Cause::Surroundings);
         assert_eq!(cause("net/http: TLS handshake timeout"), Cause::Matter);
+        assert!(is_of_network("fatal: Could not resolve host: github.com"));
+        assert!(!is_of_network("Could not resolve dependencies for project com.acme:web"));
+        assert!(!is_of_network("ModuleNotFoundError: No module named 'shop'"));
     }
 
     #[test]

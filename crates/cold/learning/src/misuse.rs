@@ -100,6 +100,8 @@ const BOUNDS: [&str; 12] = [
 const MARKS: [&str; 6] = ["://", "/", "#", "@", " ", ":"];
 /// The longest value whose form is looked at. In bytes.
 const MAX_FORM: usize = 120;
+/// The field of a call that reads a part of a file.
+const PART: &str = "limit";
 /// The longest text within an inner object. In bytes.
 const MAX_INNER: usize = 16;
 /// The longest line of an example. In bytes.
@@ -141,6 +143,8 @@ pub enum Flaw {
     Tool(String),
     /// Another tool must be called before it.
     Before(String),
+    /// The file is too large to be read whole: this tool showed what was wanted.
+    Large(String),
 }
 
 /// A type of JSON that a pattern can tell from others by their text.
@@ -190,6 +194,10 @@ impl Misuse {
         let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok();
         let (before, after) = (read(before)?, read(after)?);
         let lower = error.to_lowercase();
+        if let Some(flaw) = too_large((tool, &before), (tool, &after), &lower) {
+            let (tool, field) = (tool.to_owned(), PART.to_owned());
+            return Some(Self { tool, before, after, error: error.to_owned(), field, flaw });
+        }
         if FILE_TOOLS.contains(&tool) {
             let flaw = written_otherwise(&before, &after, &lower);
             if let Some(flaw) = flaw {
@@ -286,6 +294,10 @@ impl Misuse {
     pub fn of_tools(tool: &str, other: &str, before: &str, after: &str, error: &str) -> Option<Self> {
         let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok();
         let (before, after) = (read(before)?, read(after)?);
+        if let Some(flaw) = too_large((tool, &before), (other, &after), &error.to_lowercase()) {
+            let (tool, field) = (tool.to_owned(), PART.to_owned());
+            return Some(Self { tool, before, after, error: error.to_owned(), field, flaw });
+        }
         let last = other.rsplit("__").next().unwrap_or(other);
         let is_other = tool != other && last.len() > 4 && !tool.contains(last);
         // What is done with a file of one kind; a tool of a server that is not there is never right.
@@ -296,7 +308,8 @@ impl Misuse {
         let is_order =
             ["first", "before", "must call", "need to call"].iter().any(|phrase| lower.contains(phrase));
         let flaw = if is_order { Flaw::Before(other.to_owned()) } else { Flaw::Tool(other.to_owned()) };
-        (is_other && is_kind && has_word(error, last)).then(|| Self {
+        let is_named = has_word(error, last) || has_word(error, other);
+        (is_other && is_kind && is_named).then(|| Self {
             tool: tool.to_owned(),
             before,
             after,
@@ -312,6 +325,9 @@ impl Misuse {
             Flaw::Indent { .. } | Flaw::Tool(_) | Flaw::Before(_) => {
                 kind_of_file(&self.before).into_iter().collect()
             }
+            Flaw::Large(_) => {
+                name_of_file(&self.before).map(|name| format!("**/{name}")).into_iter().collect()
+            }
             _ => Vec::new(),
         };
         if let Flaw::Tool(_) | Flaw::Before(_) = &self.flaw {
@@ -323,7 +339,7 @@ impl Misuse {
             Flaw::Type(right) => right.wrong().to_owned(),
             Flaw::Unknown => ".".to_owned(),
             // What is not there reads as empty.
-            Flaw::Missing => "^$".to_owned(),
+            Flaw::Missing | Flaw::Large(_) => "^$".to_owned(),
             Flaw::Above(most) => above(*most),
             Flaw::Form(wrong, _) => wrong.clone(),
             Flaw::Indent { is_tabs: true } => r"(^|\n) {2,}\S".to_owned(),
@@ -357,6 +373,10 @@ impl Misuse {
                 let (right, wrong) = if *is_tabs { ("tabs", "spaces") } else { ("spaces", "tabs") };
                 format!("{} is indented with {right}, not {wrong}", self.files())
             }
+            Flaw::Large(_) => {
+                let name = name_of_file(&self.before).unwrap_or_default();
+                format!("`{name}` is too large to be read whole")
+            }
             Flaw::Numbered => format!("{} wants the text without the numbers of its lines", self.tool),
             Flaw::Before(other) => format!("{} needs a call of {other} before it", self.tool),
             Flaw::Tool(other) if self.field.is_empty() => format!("{} is not there: use {other}", self.tool),
@@ -374,7 +394,7 @@ impl Misuse {
     /// Returns calls that are as wrong, and calls that are right: of both, those that were made come first.
     pub fn examples(&self) -> Vec<(String, bool)> {
         let other_tool = match &self.flaw {
-            Flaw::Tool(other) | Flaw::Before(other) => other.as_str(),
+            Flaw::Tool(other) | Flaw::Before(other) | Flaw::Large(other) => other.as_str(),
             _ => self.tool.as_str(),
         };
         let alone = |input: &Map<String, Value>| -> Map<String, Value> {
@@ -434,6 +454,33 @@ impl Misuse {
                 add(&self.tool, &with(&self.before, Value::from(most.saturating_mul(10))), true);
                 add(&self.tool, &with(&self.before, Value::from(*most)), false);
             }
+            // Its form is there in a part of a long value as well.
+            Flaw::Form(..) => {
+                for (input, fires) in [(&self.before, true), (&self.after, false)] {
+                    let text = input.get(&self.field).and_then(Value::as_str).unwrap_or_default();
+                    for most in [MAX_VALUE, MAX_VALUE / 2] {
+                        if text.len() > MAX_VALUE {
+                            let part = &text[..text.floor_char_boundary(most)];
+                            add(&self.tool, &with(input, Value::from(part)), fires);
+                        }
+                    }
+                }
+            }
+            Flaw::Large(_) => {
+                let name = name_of_file(&self.before).unwrap_or_default();
+                let of = |path: String, limit: Option<u64>| -> Map<String, Value> {
+                    let limit = limit.map(|limit| (PART.to_owned(), Value::from(limit)));
+                    std::iter::once(("file_path".to_owned(), Value::from(path))).chain(limit).collect()
+                };
+                add(&self.tool, &of(format!("app/{name}"), None), true);
+                add(&self.tool, &of(format!("app/{name}"), Some(200)), false);
+                add(&self.tool, &of("app/other.txt".to_owned(), None), false);
+            }
+            // A call without input says little of what is right.
+            Flaw::Before(_) if self.field.is_empty() => {
+                let path = ("file_path".to_owned(), Value::from("README.md"));
+                add("Read", &Map::from_iter([path]), false);
+            }
             Flaw::Tool(_) | Flaw::Before(_) if !self.field.is_empty() => {
                 let path = self.before.get(&self.field).and_then(Value::as_str).unwrap_or_default();
                 let path = Path::new(path);
@@ -484,6 +531,7 @@ impl Misuse {
                 "Leave out what Read puts before each line: the number and the mark behind it are not in the file.".to_owned()
             }
             Flaw::Tool(other) => format!("Call {other} for it in place of {}.", self.tool),
+            Flaw::Large(_) => "Search it with Grep, or read a part of it with `offset` and `limit`.".to_owned(),
             Flaw::Before(other) => format!("Call {other} first, and then {}.", self.tool),
         }
     }
@@ -498,6 +546,30 @@ fn kind_of_file(input: &Map<String, Value>) -> Option<String> {
     let ending = path.extension().map(|ending| format!("*.{}", ending.to_string_lossy()));
     let name = ending.or_else(|| path.file_name().map(|name| name.to_string_lossy().into_owned()))?;
     is_plain(name.trim_start_matches('*')).then(|| format!("**/{name}"))
+}
+
+/// Returns the name of the file that a call is about, where it means nothing else in a glob.
+fn name_of_file(input: &Map<String, Value>) -> Option<String> {
+    let name = Path::new(input.get("file_path")?.as_str()?).file_name()?.to_string_lossy().into_owned();
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte));
+    is_plain.then_some(name)
+}
+
+/// Says that a file was too large to be read whole, where a part of it was looked at then. `error` is in lower case.
+fn too_large(
+    (tool, before): (&str, &Map<String, Value>),
+    (other, after): (&str, &Map<String, Value>),
+    error: &str,
+) -> Option<Flaw> {
+    let is_too_large =
+        ["exceeds maximum", "exceeds the maximum", "too large"].iter().any(|it| error.contains(it));
+    let (path, part) = (before.get("file_path")?, after.get("file_path").or_else(|| after.get("path"))?);
+    let is_it = tool == "Read"
+        && is_too_large
+        && path == part
+        && !before.contains_key(PART)
+        && (other == "Grep" || (other == "Read" && after.contains_key(PART)));
+    (is_it && name_of_file(before).is_some()).then(|| Flaw::Large(other.to_owned()))
 }
 
 /// Returns how a file is written, where a text was not found in it until it was given in that way.
@@ -567,6 +639,9 @@ fn form(old: &str, new: &str) -> Option<String> {
     }
     if first(new).is_ascii_digit() && first(old).is_ascii_alphabetic() {
         return Some("^[A-Za-z]".to_owned());
+    }
+    if let Some(mark) = MARKS.iter().find(|mark| old.starts_with(**mark) && !new.starts_with(**mark)) {
+        return Some(format!("^{}", escaped(mark)));
     }
     if let Some(mark) = MARKS.iter().find(|mark| old.contains(**mark) && !new.contains(**mark)) {
         return Some(if old.starts_with(mark) { format!("^{}", escaped(mark)) } else { escaped(mark) });
@@ -644,6 +719,21 @@ mod tests {
             ),
             Some(("subagent_type".into(), Flaw::Value("reviewer".into(), "code-reviewer".into())))
         );
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_read_in_parts_or_searched() {
+        let error = "File content (41200 tokens) exceeds maximum allowed tokens (25000).";
+        let before = r#"{"file_path":"/a/yarn.lock"}"#;
+        let part = r#"{"file_path":"/a/yarn.lock","limit":100}"#;
+        let found = Misuse::between("Read", before, part, error).unwrap();
+        assert_eq!(found.flaw, Flaw::Large("Read".into()));
+        assert_eq!(found.trigger().paths, ["**/yarn.lock"]);
+        let searched = r#"{"pattern":"react","path":"/a/yarn.lock"}"#;
+        let found = Misuse::of_tools("Read", "Grep", before, searched, error).unwrap();
+        assert_eq!(found.flaw, Flaw::Large("Grep".into()));
+        assert_eq!(Misuse::between("Read", before, r#"{"file_path":"/a/b","limit":9}"#, error), None);
+        assert_eq!(Misuse::between("Read", before, part, "File does not exist."), None);
     }
 
     #[test]
@@ -727,6 +817,7 @@ mod tests {
             ("https://figma.com/file/abc/Shop", "abc", Some("://")),
             ("shop", "acme/shop", Some("^[^/]+$")),
             ("latest", "412", Some("[^0-9]")),
+            ("/config/app.yaml", "config/app.yaml", Some("^/")),
             ("one", "two", None),
         ] {
             let input = |value: &str| format!(r#"{{"at":"{value}"}}"#);

@@ -42,7 +42,8 @@ const GETS: [&str; 6] = ["add", "download", "get", "i", "install", "pull"];
 const ASKS: [&str; 9] =
     ["before", "first", "have you run", "must", "need", "please run", "run ", "try running", "you should"];
 /// What an error says of something that is not there yet, beside names that are not known.
-const ABSENT: [&str; 14] = [
+const ABSENT: [&str; 15] = [
+    "could not load cache",
     "enoent",
     "has not been",
     "have not been",
@@ -167,6 +168,13 @@ fn base(command: &Command) -> Option<Vec<String>> {
     let mut base = vec![command.program().to_owned()];
     base.extend(change::subcommand(command));
     base.extend(change::script(command));
+    // `cmake --build`.
+    if base.len() == 1
+        && !change::is_interpreter(&base[0])
+        && let Some(first) = change::words(command).first().filter(|word| word.starts_with("--"))
+    {
+        base.push(first.clone());
+    }
     let is_broad = base.len() == 1 && change::is_interpreter(command.program());
     (!is_broad && base.iter().all(|word| word.split([':', '/']).all(is_plain))).then_some(base)
 }

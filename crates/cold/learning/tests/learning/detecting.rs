@@ -169,6 +169,52 @@ fn line_10_a_correction_in_a_plain_prompt_counts() {
 }
 
 #[test]
+fn a_correction_that_names_only_what_is_right_counts() {
+    for (ran, said, then, pattern) in [
+        (
+            "npm install zod",
+            "No! This repo uses pnpm. How often do I have to say that?",
+            "$ pnpm add zod",
+            "npm",
+        ),
+        ("npm test", "in this repo we run tests through `make check`", "$ make check", "npm test"),
+        ("pip install flask", "wie oft noch: bei uns uv", "$ uv add flask", "pip"),
+        (
+            "git commit --no-verify -m a",
+            "stop using --no-verify",
+            "$ git commit --amend -m b",
+            "git commit --no-verify",
+        ),
+        (
+            "docker-compose up -d",
+            "combien de fois : `docker compose` sans tiret",
+            "$ docker compose up -d",
+            "docker-compose up",
+        ),
+        ("cat src/a.ts", "stop using cat, use the Read tool", "@ Read {\"file_path\": \"src/a.ts\"}", "cat"),
+        (
+            "kubectl --context prod get pods",
+            "never touch prod",
+            "$ kubectl --context dev get pods",
+            "kubectl --context=prod",
+        ),
+        ("sudo docker ps", "docker always without sudo here", "$ docker ps", "docker"),
+    ] {
+        let text = format!("> go on\n$ {ran}\n= ok\n> {said}\n{then}\n= ok\n$ git status\n= ok\n");
+        assert_eq!(patterns(&found(&text)), [pattern], "{said}");
+    }
+    for (ran, said, then) in [
+        ("npm install zod", "no, take valibot", "$ npm install valibot"),
+        ("npm test", "in this repo the tests are slow", "$ npm run lint"),
+        ("cat src/a.ts", "stop, first read the issue", "@ Read {\"file_path\": \"issue.md\"}"),
+        ("npm ci", "how often does that fail?", "$ pnpm --version"),
+    ] {
+        let text = format!("> go on\n$ {ran}\n= ok\n> {said}\n{then}\n= ok\n$ git status\n= ok\n");
+        assert_eq!(patterns(&found(&text)), [""; 0], "{said}");
+    }
+}
+
+#[test]
 fn a_correction_is_understood_in_other_languages() {
     for words in [
         "nein, nimm pnpm statt npm",
