@@ -215,6 +215,9 @@ const TALKING: &[&str] = &[
     "rmdir", "tar", "unzip", "head", "tail", "tee", "sort", "wc", "sed",
 ];
 
+/// What they say when all is well.
+const TALK: &[&str] = &["tar: Removing leading", "mkdir: created directory"];
+
 /// Programs at the end of a pipeline that end well unless something before them fails in a shell with `pipefail`.
 const PASSIVE: &[&str] = &[
     "tail",
@@ -295,7 +298,16 @@ impl<'l> Line<'l> {
         let is_placed = |command: &Command| tree.leaves.iter().any(|leaf| leaf.contains(&command.start));
         let is_of_another =
             tree.leaves.len() > 1 && commands.len() > 1 && commands.iter().all(|command| command.start == 0);
-        if is_of_another || !direct.all(is_placed) {
+        // Where a simple command has several in it, quotes were taken for open that are not.
+        let is_torn = tree.leaves.iter().any(|leaf| {
+            let mut starts = commands
+                .iter()
+                .filter(|command| command.origin == Origin::Direct && !command.words.is_empty())
+                .map(|command| command.start)
+                .filter(|start| leaf.contains(start));
+            starts.next().is_some_and(|first| starts.any(|start| start != first))
+        });
+        if is_torn || is_of_another || !direct.all(is_placed) {
             return None;
         }
         let programs = own.iter().map(|command| command.map_or("", |command| command.program())).collect();
@@ -311,6 +323,17 @@ impl<'l> Line<'l> {
             shown: HashMap::new(),
         };
         line.kinds = (0..line.texts.len()).map(|leaf| line.kind(leaf)).collect();
+        // What a group prints may be filtered, or go into a file.
+        let goes_on = |command: &Command| {
+            command.origin == Origin::Direct
+                && command.words.is_empty()
+                && command.redirects.iter().any(|redirect| redirect.operator.contains('>'))
+        };
+        if line.root.pipes_group() || commands.iter().any(goes_on) {
+            for kind in line.kinds.iter_mut().filter(|kind| **kind == Kind::Printed(false)) {
+                *kind = Kind::Always;
+            }
+        }
         line.note_shown();
         Some(line)
     }
@@ -357,11 +380,16 @@ impl<'l> Line<'l> {
                     && !text.contains(['\\', '\n', '*'])
                     && !text.trim().is_empty();
                 if is_shown && !self.is_cut() && text.contains("$?") {
-                    return Kind::Printed(self.number(&text, "$?").is_some());
+                    return Kind::Printed(!self.numbers(&text, "$?").is_empty());
                 }
                 // An output that was cut may lack it.
                 match is_shown && is_plain && !self.is_cut() {
-                    true => Kind::Printed(self.printed.lines().any(|line| line.trim() == text.trim())),
+                    true => match self.printed.lines().filter(|line| line.trim() == text.trim()).count() {
+                        0 => Kind::Printed(false),
+                        // One of several that print the same; which, is not known.
+                        lines if lines < self.same_echoes(leaf).len() => Kind::Always,
+                        _ => Kind::Printed(true),
+                    },
                     false => Kind::Always,
                 }
             }
@@ -373,6 +401,7 @@ impl<'l> Line<'l> {
                     line.find(program).is_some_and(|at| {
                         line[at + program.len()..].starts_with(": ")
                             && (at == 0 || line[..at].ends_with(": ") || line[..at].ends_with('/'))
+                            && !TALK.iter().any(|talk| line[at..].starts_with(talk))
                     })
                 };
                 let is_named = || self.printed.contains(&format!("{program}: "));
@@ -388,23 +417,28 @@ impl<'l> Line<'l> {
 
     /// Returns whether the output may lack what the line printed.
     fn is_cut(&self) -> bool {
-        self.printed.trim().is_empty() || self.printed.contains("truncated") || self.printed.contains('…')
+        let marks = ["truncated", "…", "<persisted-output>"];
+        self.printed.trim().is_empty() || marks.iter().any(|mark| self.printed.contains(mark))
     }
 
-    /// Returns the status that a line of the output has in the place of `mark` in this text.
-    fn number(&self, text: &str, mark: &str) -> Option<u32> {
-        let (before, behind) = text.split_once(mark)?;
+    /// Returns the statuses that lines of the output have in the place of `mark` in this text.
+    fn numbers(&self, text: &str, mark: &str) -> Vec<u32> {
+        let Some((before, behind)) = text.split_once(mark) else { return Vec::new() };
         let (before, behind) = (before.trim_start(), behind.trim_end());
-        self.printed
-            .lines()
-            .take(MOST_LINES)
-            .filter_map(|line| {
-                let rest = line.trim().strip_prefix(before)?;
-                let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-                let is_it = rest[end..] == *behind || behind.contains('$');
-                rest[..end].parse().ok().filter(|_| is_it)
-            })
-            .last()
+        let of_line = |line: &str| {
+            let rest = line.trim().strip_prefix(before)?;
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            let is_it = rest[end..] == *behind || behind.contains('$');
+            rest[..end].parse().ok().filter(|_| is_it)
+        };
+        self.printed.lines().filter_map(of_line).collect()
+    }
+
+    /// Returns the leaves that print the same as this one.
+    fn same_echoes(&self, leaf: usize) -> Vec<usize> {
+        let is_same =
+            |other: &usize| self.programs[*other] == "echo" && self.words(*other).eq(self.words(leaf));
+        (0..self.texts.len()).filter(is_same).collect()
     }
 
     /// Notes what the line itself shows of the statuses in its lists: `a; echo $?`, `a | b; exit ${PIPESTATUS[0]}`.
@@ -455,8 +489,19 @@ impl<'l> Line<'l> {
             return None;
         }
         let printed = |leaf: usize, mark: &str| {
-            let words: Vec<&str> = self.words(leaf).collect();
-            matches!(self.programs[leaf], "echo").then(|| self.number(&words.join(" "), mark)).flatten()
+            if self.programs[leaf] != "echo" {
+                return None;
+            }
+            let numbers = self.numbers(&self.words(leaf).collect::<Vec<_>>().join(" "), mark);
+            let same = self.same_echoes(leaf);
+            match same.len() {
+                1 => numbers.last().copied(),
+                // Each has a line of its own, or it is not known whose they are.
+                count if count == numbers.len() => {
+                    numbers.get(same.iter().position(|other| *other == leaf)?).copied()
+                }
+                _ => None,
+            }
         };
         match self.programs[leaf] {
             "exit" => self.succeeded,
@@ -890,6 +935,27 @@ mod tests {
             ("a && b | tee log", "", well, "a+ b?"),
             ("case $x in 1) a;; *) b;; esac", "", well, "a~ b~"),
         ]);
+    }
+
+    #[test]
+    fn what_the_output_cannot_show_is_not_known() {
+        let well = Some(true);
+        check(&[
+            ("a -m \"$(cat <<'EOF'\nDon't retry\nEOF\n)\" 2>&1 | tail -3", "", well, "a?"),
+            ("a -m \"$(cat <<'EOF'\nDon't retry\nEOF\n)\"; b 2>&1 | tail -3", "", well, "a? b?"),
+            ("a; echo \"exit=$?\"; b; echo \"exit=$?\"", "exit=2\nexit=0", well, "a- b+"),
+            ("a; echo \"exit=$?\"; b; echo \"exit=$?\"", "exit=0\nexit=1", well, "a+ b-"),
+            ("a; echo \"exit=$?\"; b; echo \"exit=$?\"", "exit=0", well, "a? b?"),
+            ("a 2>&1 || echo BROKEN", "<persisted-output>\nOutput too large", well, "a?"),
+            ("(a || echo BROKEN) 2>&1 | grep error | head", "error: x", well, "a?"),
+            ("(a || echo BROKEN) > log 2>&1; wc -l log", "3 log", well, "a?"),
+            ("a || echo BROKEN; b || echo BROKEN", "x\nBROKEN", well, "a? b?"),
+            ("a || echo BROKEN; b || echo BROKEN", "BROKEN\nBROKEN", well, "a- b-"),
+            ("a || echo BROKEN; b || echo BROKEN", "x", well, "a+ b+"),
+            ("tar czf a.tgz /srv && a; b", "tar: Removing leading `/' from member names", well, "a? b+"),
+        ]);
+        let long = format!("{}failed: 2", "x\n".repeat(5_000));
+        check(&[("a || echo \"failed: $?\"", &long, well, "a-")]);
     }
 
     #[test]

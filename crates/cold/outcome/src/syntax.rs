@@ -8,6 +8,7 @@ use std::ops::Range;
 /// Deeper nesting, and longer lines, give no tree.
 const MOST_DEPTH: usize = 24;
 const MOST_LEAVES: usize = 200;
+const MOST_COMMANDS: usize = 2 * MOST_LEAVES;
 
 /// A part of a line. Leaves are simple commands, by their place in [`Tree::leaves`].
 #[derive(Debug, PartialEq, Eq)]
@@ -44,14 +45,43 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn read(script: &str) -> Option<Self> {
-        let mut reader =
-            Reader { bytes: script.as_bytes(), at: 0, leaves: Vec::new(), heredocs: Vec::new(), depth: 0 };
+        let mut reader = Reader {
+            bytes: script.as_bytes(),
+            at: 0,
+            leaves: Vec::new(),
+            heredocs: Vec::new(),
+            depth: 0,
+            commands: 0,
+        };
         let root = reader.list(&[])?;
         (reader.at >= script.len()).then_some(Self { root, leaves: reader.leaves })
     }
 }
 
 impl Node {
+    /// Returns whether more than a simple command feeds a pipe somewhere.
+    pub(crate) fn pipes_group(&self) -> bool {
+        match self {
+            Self::Leaf(_) => false,
+            Self::Pipe(nodes) => {
+                let is_group = |node: &Self| !matches!(node, Self::Leaf(_));
+                let fed = nodes.len().saturating_sub(1);
+                nodes[..fed].iter().any(is_group) || nodes.iter().any(Self::pipes_group)
+            }
+            Self::Not(node) | Self::Subshell(node) | Self::Function(node) => node.pipes_group(),
+            Self::And(one, other) | Self::Or(one, other) => one.pipes_group() || other.pipes_group(),
+            Self::List(statements) => statements.iter().any(|statement| statement.node.pipes_group()),
+            Self::If(branches, otherwise) => {
+                branches.iter().any(|(condition, body)| condition.pipes_group() || body.pipes_group())
+                    || otherwise.as_ref().is_some_and(|node| node.pipes_group())
+            }
+            Self::Loop(condition, body) => {
+                condition.as_ref().is_some_and(|node| node.pipes_group()) || body.pipes_group()
+            }
+            Self::Case(nodes) => nodes.iter().any(Self::pipes_group),
+        }
+    }
+
     /// Calls `look` with each leaf.
     pub(crate) fn each(&self, look: &mut dyn FnMut(usize)) {
         match self {
@@ -85,6 +115,8 @@ struct Reader<'s> {
     /// The delimiters of here-documents whose bodies begin on the next line; whether tabs before them are left out.
     heredocs: Vec<(Vec<u8>, bool)>,
     depth: usize,
+    /// How many commands were begun: functions and empty groups have no leaf of their own.
+    commands: usize,
 }
 
 impl Reader<'_> {
@@ -229,6 +261,10 @@ impl Reader<'_> {
     }
 
     fn command(&mut self) -> Option<Node> {
+        self.commands += 1;
+        if self.commands > MOST_COMMANDS {
+            return None;
+        }
         self.blank(false);
         if self.peek() == b'(' && !self.begins("((") {
             self.at += 1;
@@ -282,6 +318,9 @@ impl Reader<'_> {
             self.take_keyword("then").then_some(())?;
             let body = self.list(&["elif", "else", "fi"])?;
             branches.push((condition, body));
+            if branches.len() > MOST_LEAVES {
+                return None;
+            }
             if self.take_keyword("fi") {
                 return Some(Node::If(branches, None));
             }
@@ -397,7 +436,7 @@ impl Reader<'_> {
         let start = self.at;
         while !self.is_end() {
             match self.peek() {
-                byte if byte.is_ascii_whitespace() => break,
+                b' ' | b'\t' | b'\r' | b'\n' => break,
                 b';' | b'|' | b'&' | b')' => break,
                 b'<' | b'>' if !matches!(self.bytes.get(self.at + 1), Some(b'(')) => break,
                 // An array, or what `(` of a pattern begins.
@@ -515,6 +554,8 @@ mod tests {
             ("x=$(a | b) && y=(1 2 3) && [[ -f a && $b ]] && c", "x=$(a&&y=(1&&[[&&c"),
             ("a <(b) >(c) ${d:-;} `e; f` \\; $'g;h'", "a"),
             ("a&&b >/dev/null&c", "a&&b&;c"),
+            // A form feed is no blank for a shell.
+            ("cd C:\u{c}rontend; a", "cd;a"),
             ("", ""),
         ] {
             let tree = Tree::read(script).unwrap_or_else(|| panic!("no tree: {script}"));
@@ -524,7 +565,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_gives_no_tree() {
-        for script in ["if a; then b", "a )", "for x in 1; a", "a && ;", &"( ".repeat(100), "x (y) z"] {
+        for script in ["if a; then b", "a )", "for x in 1; a", "a && ;", &"( ".repeat(100), "x (y) z", &"a()".repeat(20_000), &"function a ".repeat(20_000), &"()&&".repeat(20_000)] {
             assert!(Tree::read(script).is_none(), "{script}");
         }
     }
