@@ -7,6 +7,7 @@ use crate::thread::Ending;
 use distiller::clean_cut;
 use outcome::Family;
 use shell::{Command, Origin};
+use std::borrow::Cow;
 
 /// Programs that show what is there.
 const LOOKERS: &[&str] = &[
@@ -123,7 +124,16 @@ impl Line {
 
     /// Returns how a call of it ended that the client says has failed, or not.
     pub(crate) fn ending(&self, is_error: bool, output: &str) -> Ending {
-        let output = failure::plain(&output[..output.floor_char_boundary(OUTPUT_BYTES)]);
+        let output = failure::plain(output);
+        let output = match output.len() > OUTPUT_BYTES {
+            // What tells is at the beginning or at the end, and what is in between is not looked for in vain.
+            true => {
+                let head = &output[..output.floor_char_boundary(OUTPUT_BYTES - END_BYTES)];
+                let end = &output[output.ceil_char_boundary(output.len() - END_BYTES)..];
+                Cow::Owned(format!("{head}\n…\n{end}"))
+            }
+            false => output,
+        };
         let failed = || Ending::Failed(failure::telling_lines(&clean_cut(&output, OUTPUT_BYTES)));
         if is_error {
             return match (self.searches && found_nothing(&output), &self.hidden) {
@@ -217,7 +227,7 @@ fn work(commands: &[Command]) -> Vec<Work> {
 
 /// Returns the last line of an output that says something.
 pub(crate) fn last_line(output: &str) -> String {
-    let clean = clean_cut(&failure::plain(output), OUTPUT_BYTES);
+    let clean = clean_cut(&failure::plain(output), usize::MAX / 2);
     let line = clean.lines().rev().find(|line| line.chars().any(char::is_alphanumeric));
     text::sanitize::one_line(line.unwrap_or_default(), LAST_CHARS)
 }

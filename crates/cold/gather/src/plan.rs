@@ -1,4 +1,4 @@
-//! The plan: one that was accepted, or one that was written to a file.
+//! The plan: one that was accepted, or else one that was written to a file.
 
 use crate::budget::PLAN_CHARS;
 use distiller::clean_cut;
@@ -17,8 +17,10 @@ const CONTINUES_END: &str = "\n\nIf you need specific details from before exitin
 /// Plans as they are proposed, written and changed.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    /// What was accepted, or written to a file of the project.
-    pub(crate) accepted: Option<String>,
+    /// What was accepted.
+    accepted: Option<String>,
+    /// What was written to a file of the project that is named a plan.
+    in_project: Option<String>,
     /// What was written to the client's folder, and waits to be accepted.
     proposed: Option<String>,
     /// The file of the plan that was written last.
@@ -30,10 +32,11 @@ impl Plans {
     pub(crate) fn continued(&mut self, prompt: &str) -> Option<String> {
         let plan = prompt.strip_prefix(CONTINUES)?;
         let plan = plan.split_once(CONTINUES_END).map_or(plan, |(plan, _)| plan);
+        let plan = clean_cut(plan, PLAN_CHARS);
         let title =
             plan.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
         let title = format!("Implement the plan: {title}");
-        self.accepted = Some(clean_cut(plan, PLAN_CHARS));
+        self.accepted = Some(plan);
         Some(title)
     }
 
@@ -48,6 +51,11 @@ impl Plans {
         let plan = told().or_else(|| result.and_then(of_json)).or_else(|| of_json(input));
         let plan = plan.map(|plan| clean_cut(&plan, PLAN_CHARS)).or_else(|| self.proposed.clone());
         self.accepted = plan.or_else(|| self.accepted.take());
+    }
+
+    /// Returns the plan: one that was accepted, or else one in a file of the project, which may be of anything.
+    pub(crate) fn last(self) -> Option<String> {
+        self.accepted.or(self.in_project)
     }
 
     /// Says whether a file may be a plan, by its name.
@@ -65,7 +73,7 @@ impl Plans {
         if input["content"].is_string() {
             let plan = clean_cut(&text(input, "content"), PLAN_CHARS);
             self.file = Some(path.to_owned());
-            *(if is_clients { &mut self.proposed } else { &mut self.accepted }) = Some(plan);
+            *(if is_clients { &mut self.proposed } else { &mut self.in_project }) = Some(plan);
             return;
         }
         // Edits change what is known of it.
@@ -75,7 +83,8 @@ impl Plans {
         let edits = input["edits"].as_array().map_or(std::slice::from_ref(input), Vec::as_slice);
         for edit in edits {
             let (old, new) = (text(edit, "old_string"), clean_cut(&text(edit, "new_string"), PLAN_CHARS));
-            for plan in [self.proposed.as_mut(), self.accepted.as_mut()].into_iter().flatten() {
+            let known = [&mut self.proposed, &mut self.accepted, &mut self.in_project];
+            for plan in known.into_iter().filter_map(Option::as_mut) {
                 if !old.is_empty() && plan.contains(old.trim()) {
                     *plan = plan.replacen(old.trim(), &new, 1);
                 }
@@ -106,8 +115,10 @@ mod tests {
         let accepted = |input: &str, output: &str, result: Option<&str>| {
             let mut plans = Plans::default();
             plans.written("/home/a/.claude/plans/x-y.md", &json!({"content": "# From the file"}));
+            plans.written("/p/tests/query_plan.txt", &json!({"content": "# Not this"}));
             plans.accept(input, output, result);
-            plans.accepted.unwrap()
+            plans.written("/p/tests/query_plan.txt", &json!({"content": "# Nor this"}));
+            plans.last().unwrap()
         };
         assert_eq!(
             accepted(r##"{"plan":"# In the call"}"##, "User has approved your plan.", None),
@@ -130,14 +141,14 @@ mod tests {
             let mut plans = Plans::default();
             plans.written(path, &json!({"content": "# Plan\n- a\n- b"}));
             plans.written(path, &json!({"old_string": "- b\n", "new_string": "- c\n"}));
-            assert_eq!(plans.accepted.as_deref(), Some("# Plan\n- a\n- c"), "{path}");
+            assert_eq!(plans.last().as_deref(), Some("# Plan\n- a\n- c"), "{path}");
         }
         for path in
             ["src/plan.rs", "docs/explanation.md", "/p/.claude/plans/x.md", "/p/plans/x.json", "planets.md"]
         {
             let mut plans = Plans::default();
             plans.written(path, &json!({"content": "# Plan"}));
-            assert_eq!(plans.accepted, None, "{path}");
+            assert_eq!(plans.last(), None, "{path}");
         }
     }
 

@@ -454,7 +454,7 @@ impl<'b> Reader<'b> {
         call.ending = match refused {
             Some(comment) => Ending::Refused(clean_cut(comment, PROMPT_CHARS)),
             None if task.is_some() => Ending::Unknown,
-            None if is_command => call.ended(is_error, head),
+            None if is_command => call.ended(is_error, output),
             None if is_error => Ending::Failed(failure::telling_lines(&clean_cut(head, OUTPUT_BYTES))),
             None => Ending::Done,
         };
@@ -462,7 +462,7 @@ impl<'b> Reader<'b> {
             self.unexplained = Some(at);
         }
         if call.ending == Ending::Ran {
-            self.printed = Some((at, head.to_owned()));
+            self.printed = Some((at, output.to_owned()));
         }
         let command = call.about.clone();
         if let Some(task) = task {
@@ -530,6 +530,6 @@ impl<'b> Reader<'b> {
     fn finish(self) -> Thread {
         let waiting = self.queue.into_iter().flatten().filter(|waiting| !waiting.is_empty()).collect();
         let printed = self.printed.map(|(at, output)| (at, line::last_line(&output)));
-        Thread { waiting, printed, plan: self.plans.accepted, ..self.thread }
+        Thread { waiting, printed, plan: self.plans.last(), ..self.thread }
     }
 }

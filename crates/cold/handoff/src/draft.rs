@@ -227,8 +227,8 @@ impl<'t> Heading<'t> {
     fn is_title(&self, draft: &Draft, section: &Begun<'_>, outline: &Outline<'_>) -> bool {
         let is_first = section.source.is_empty() && section.is_empty() && draft.sections.is_empty();
         // Beside the sections it is one, unless nothing is below.
-        let is_above = outline.level > 1 || outline.is_bare(self);
-        self.level == 1 && self.name().is_none() && is_first && draft.title.is_empty() && is_above
+        let is_above = || outline.level > 1 || outline.is_bare(self);
+        self.level == 1 && self.name().is_none() && is_first && draft.title.is_empty() && is_above()
     }
 
     fn begin(&self, lines: &[(&'t str, bool)]) -> Begun<'t> {
@@ -280,7 +280,7 @@ impl<'t> Outline<'t> {
     }
 
     fn is_bare(&self, heading: &Heading<'_>) -> bool {
-        self.bare.contains(&heading.at)
+        self.bare.binary_search(&heading.at).is_ok()
     }
 
     /// Says whether a heading begins a section, below one of this level; `subject` is the highest level of other headings in that

@@ -565,7 +565,17 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_gives_no_tree() {
-        for script in ["if a; then b", "a )", "for x in 1; a", "a && ;", &"( ".repeat(100), "x (y) z", &"a()".repeat(20_000), &"function a ".repeat(20_000), &"()&&".repeat(20_000)] {
+        for script in [
+            "if a; then b",
+            "a )",
+            "for x in 1; a",
+            "a && ;",
+            &"( ".repeat(100),
+            "x (y) z",
+            &"a()".repeat(20_000),
+            &"function a ".repeat(20_000),
+            &"()&&".repeat(20_000),
+        ] {
             assert!(Tree::read(script).is_none(), "{script}");
         }
     }
