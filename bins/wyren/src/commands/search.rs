@@ -137,6 +137,8 @@ impl Answer {
         transcripts::write(output, &self.said, &mut self.words, width)?;
         let shown = self.loaded.len() + self.said.len();
         if let Some((more, limit)) = self.more() {
+            // Half of them may be lines of transcripts.
+            let limit = if self.said.is_empty() { limit } else { limit.saturating_mul(2).min(MAX_LIMIT) };
             let advice = if limit > shown { format!(": --limit {limit}") } else { ".".to_owned() };
             writeln!(output, "{DIM}{more} some of these words{advice}{DIM:#}")?;
         }

@@ -336,7 +336,8 @@ impl Desk {
             let fitting = problems.iter().take_while(fits).count().max(1);
             let mut refusal = problems[..fitting].join("\n");
             if fitting < problems.len() {
-                refusal.push_str(&format!("\nLeft out: {} more ids.", problems.len() - fitting));
+                let left = answers::counted(problems.len() - fitting, "more id", "more ids");
+                refusal.push_str(&format!("\nLeft out: {left}."));
             }
             return Err(refusal);
         }
@@ -615,7 +616,8 @@ fn ids_in(arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
     let listed = arguments.list(&["ids", "id"])?;
     // No id has a space in it.
     let mut wanted: Vec<String> = Vec::new();
-    for id in listed.iter().flat_map(|ids| ids.split_whitespace()) {
+    let all = listed.iter().flat_map(|ids| ids.split_whitespace()).map(|id| id.trim_start_matches('#'));
+    for id in all.filter(|id| !id.is_empty()) {
         if !wanted.iter().any(|known| known == id) {
             wanted.push(id.to_owned());
         }

@@ -2,6 +2,7 @@
 
 use super::{Action, Context, Contexts, File, Handoff, Work, is_stale};
 use capture::CLAUDE_CODE;
+use std::collections::BTreeSet;
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use store::{Derived as _, Error, Store};
 
@@ -128,7 +129,7 @@ pub struct Handed {
 }
 
 /// Returns what a window goes on with of the handoffs of a context, without one of what these sessions work on: the latest; before
-/// one that was saved by itself, the latest that was not, unless that is old beside it.
+/// one that was saved by itself, the latest that was not, unless a session has gone on from that or it is old beside the other.
 pub(crate) fn last_handoffs(
     connection: &Connection,
     sessions: &[i64],
@@ -144,18 +145,26 @@ pub(crate) fn last_handoffs(
     let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
     let contexts = contexts.iter().map(String::as_str);
     let contexts: Vec<&str> = contexts.filter(|id| context.is_none_or(|context| context == *id)).collect();
-    Ok(last_of(handoffs(connection, &contexts)?))
+    let mut select = connection.prepare_cached(
+        "SELECT what ->> '$.work.digest' FROM work_seen
+         WHERE context IN (SELECT value FROM json_each(?1)) AND what ->> '$.work.action' = 'resumed'",
+    )?;
+    let taken = select.query_map([serde_json::to_string(&contexts)?], |row| row.get(0))?;
+    let taken: BTreeSet<String> = taken.collect::<Result<_, _>>()?;
+    Ok(last_of(handoffs(connection, &contexts)?, &taken))
 }
 
-/// Returns the handoffs to go on with of these, the latest first.
-fn last_of(handoffs: Vec<Handed>) -> Vec<Handed> {
+/// Returns the handoffs to go on with of these, of which the latest are first; `taken` are the digests of those that a session has
+/// gone on from.
+fn last_of(handoffs: Vec<Handed>, taken: &BTreeSet<String>) -> Vec<Handed> {
     let mut handoffs = handoffs.into_iter().filter(|handed| !handed.handoff.id.is_empty());
     let Some(latest) = handoffs.next() else { return Vec::new() };
     let asked = match latest.handoff.origin.is_automatic() {
         true => handoffs.find(|handed| !handed.handoff.origin.is_automatic()),
         false => None,
     };
-    let asked = asked.filter(|asked| !is_stale(asked.at, latest.at));
+    let asked =
+        asked.filter(|asked| !is_stale(asked.at, latest.at) && !taken.contains(&asked.handoff.digest));
     asked.into_iter().chain([latest]).collect()
 }
 

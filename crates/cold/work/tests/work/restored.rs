@@ -251,6 +251,25 @@ fn a_plan_that_was_accepted_again_counts_more_than_one_in_between() {
 }
 
 #[test]
+fn what_a_person_left_comes_before_a_compactions_handoff_until_a_session_goes_on_from_it() {
+    let left = |at, id: &str, origin: &str| {
+        let data = json!({"context": "261118-0905-cents", "action": "handoff", "digest": id, "id": id, "origin": origin,
+            "sections": [{"name": "dead ends", "text": "- none"}]});
+        observed(at, "a", "work", "1", data)
+    };
+    let mut lines = taken_up();
+    lines.push(left(13, "of-a-person", "asked"));
+    lines.push(left(15, "of-a-compaction", "compaction"));
+    let ids = |lines: &[Value]| -> Vec<String> {
+        found(lines, &compacted("b")).handoffs.into_iter().map(|handed| handed.handoff.id).collect()
+    };
+    assert_eq!(ids(&lines), ["of-a-person", "of-a-compaction"]);
+    let resumed = json!({"context": "261118-0905-cents", "action": "resumed", "digest": "of-a-person"});
+    lines.insert(lines.len() - 1, observed(14, "b", "work", "9", resumed));
+    assert_eq!(ids(&lines), ["of-a-compaction"]);
+}
+
+#[test]
 fn a_task_whose_words_were_not_recorded_is_not_added_to_another_list() {
     // It was added under a private prompt.
     let lines = [
