@@ -605,11 +605,12 @@ fn what_the_user_refuses_a_call_with_is_a_correction() {
 
 #[test]
 fn how_code_is_written_here_is_a_lesson_about_the_text_of_an_edit() {
-    let edit = |text: &str| {
-        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": "a", "new_string": text});
+    let edit = |old: &str, text: &str| {
+        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": old, "new_string": text});
         format!("@ Edit {input}\n= updated\n")
     };
-    let (wrong, right) = (edit("console.log('failed')"), edit("logger.warn('failed')"));
+    let log = "console.log('failed')";
+    let (wrong, right) = (edit("a", log), edit(log, "logger.warn('failed')"));
     let candidates =
         found(&format!("> log it\n{wrong}> we don't use console.log here, use logger.warn\n{right}"));
     assert_eq!(candidates.len(), 1);
