@@ -628,13 +628,26 @@ fn how_code_is_written_here_is_a_lesson_about_the_text_of_an_edit() {
 #[test]
 fn the_same_command_in_another_folder_is_a_lesson_about_where_it_works() {
     let missing = "! npm error Missing script: \"typecheck\"\n";
-    for line in ["$ cd web && npm run typecheck\n", "$ cd web\n$ npm run typecheck\n"] {
+    for (line, folder) in [
+        ("$ cd web && npm run typecheck\n", "web"),
+        ("$ cd web\n$ npm run typecheck\n", "web"),
+        ("$ cd packages\n$ cd web\n$ npm run typecheck\n", "packages/web"),
+        ("$ cd packages/\n$ cd ./web\n$ npm run typecheck\n", "packages/web"),
+        ("$ cd packages\n$ cd ../web\n$ npm run typecheck\n", "web"),
+    ] {
         let candidates =
             found(&format!("> check it\n$ npm run typecheck\n{missing}{line}= ok\n$ git status\n"));
         assert_eq!(patterns(&candidates), ["npm run typecheck"], "{line}");
         let lesson = &candidates[0].lesson;
-        assert_eq!(lesson.summary, "`npm run typecheck` works in the folder `web` here");
-        assert!(lesson.quiet.contains(&"cd web && npm run typecheck".to_owned()), "{lesson:?}");
+        assert_eq!(lesson.summary, format!("`npm run typecheck` works in the folder `{folder}` here"));
+        assert!(lesson.quiet.contains(&format!("cd {folder} && npm run typecheck")), "{lesson:?}");
+    }
+    for back in
+        ["$ cd packages\n$ cd ..\n", "$ cd packages\n$ cd -\n", "$ cd ..\n$ cd web\n", "$ cd ~\n$ cd ..\n"]
+    {
+        let same =
+            found(&format!("> check it\n$ npm run typecheck\n{missing}{back}$ npm run typecheck\n= ok\n"));
+        assert_eq!(same.len(), 0, "{back}");
     }
     let outside = found(&format!(
         "> check it\n$ npm run typecheck\n{missing}$ cd /srv/web && npm run typecheck\n= ok\n"
