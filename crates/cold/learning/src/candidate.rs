@@ -25,6 +25,8 @@ const MAX_EXAMPLES: usize = 4;
 const MAX_EXAMPLE: usize = 300;
 /// The longest part of a fact, in characters.
 const MAX_FACT_CHARS: usize = 240;
+/// The longest quotation of the user's words, in characters.
+const MAX_QUOTE_CHARS: usize = 200;
 /// Why a report is no lesson about a call.
 const NO_CALL: &str = "no call leads to it: it names no command, and none failed before it";
 /// The priority that bonuses are added to.
@@ -223,6 +225,17 @@ struct Maker<'f> {
 }
 
 impl Maker<'_> {
+    /// Returns a text on one line without what is particular: it is cut last, since the beginning of a secret is not known as one.
+    fn clean_line(&self, text: &str, max_chars: usize) -> String {
+        let clean = self.here.generalise(&text::sanitize::sanitize(text));
+        text::sanitize::one_line(&clean, max_chars)
+    }
+
+    /// Returns what the user said, to be quoted.
+    fn quoted(&self, words: &str) -> String {
+        self.clean_line(&text::privacy::strip_private(words), MAX_QUOTE_CHARS)
+    }
+
     fn fixed(&self, fix: &Fix) -> Result<Candidate, Held> {
         let error = self.here.generalise(&failure::line(&fix.error));
         let (before, after) = (self.here.generalise(&fix.before), self.here.generalise(&fix.after));
@@ -315,9 +328,8 @@ impl Maker<'_> {
 
     /// Makes a lesson of how the user wants code to be written.
     fn styled(&self, it: &Style) -> Result<Candidate, Held> {
-        let clean = |text: &str| self.here.generalise(&text::sanitize::one_line(text, MAX_EXAMPLE / 2));
-        let words =
-            self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
+        let clean = |text: &str| self.clean_line(text, MAX_EXAMPLE / 2);
+        let words = self.quoted(&it.words);
         let (path, before, after) = (clean(&it.path), clean(&it.before), clean(&it.after));
         let about = match &it.right {
             Some(right) => format!("`{}` is not what is wanted here: use `{right}`", it.wrong),
@@ -378,11 +390,14 @@ impl Maker<'_> {
             |tool: &str, input: &Map<String, Value>| self.here.generalise(&misuse::written(tool, input));
         let (before, after) = (call(&misuse.tool, &misuse.before), call(other, &misuse.after));
         let error = self.here.generalise(&failure::line(&misuse.error));
+        // What is given as an example is a value of this one call.
+        let (about, advice) =
+            (self.here.generalise(&misuse.summary()), self.here.generalise(&misuse.advice()));
         let is_named = matches!(&misuse.flaw, Flaw::Value(_, right) if misuse.error.contains(right));
         let mut lesson = Lesson {
-            summary: summary(&[misuse.summary()]),
+            summary: summary(std::slice::from_ref(&about)),
             problem: format!("{} refuses this call:\n\n    {before}\n\nwith: {error}", misuse.tool),
-            solution: format!("Call it in this form, which worked:\n\n    {after}\n\n{}", misuse.advice()),
+            solution: format!("Call it in this form, which worked:\n\n    {after}\n\n{advice}"),
             trigger: misuse.trigger(),
             tags: vec![format!("tool:{}", misuse.tool)],
             confidence: if is_named { 70 } else { 60 },
@@ -396,7 +411,7 @@ impl Maker<'_> {
         self.add_calls(&mut lesson, misuse);
         match check(&lesson) {
             Ok(()) => Ok(self.candidate(lesson, Tier::Fixed, (before, after), is_of_project)),
-            Err(reason) => Err(Held { about: misuse.summary(), reason }),
+            Err(reason) => Err(Held { about, reason }),
         }
     }
 
@@ -449,9 +464,7 @@ impl Maker<'_> {
         let mut reason = "the user's words name no part of the call".to_owned();
         let (before, after) =
             (self.here.generalise(&correction.before), self.here.generalise(&correction.after));
-        let words = self
-            .here
-            .generalise(&text::sanitize::one_line(&text::privacy::strip_private(&correction.words), 200));
+        let words = self.quoted(&correction.words);
         // What runs another command is there a second time, around that command.
         let first = |wrapper: &str| wrapper.split(' ').next().unwrap_or_default().to_owned();
         let is_wrapper =
@@ -538,8 +551,7 @@ impl Maker<'_> {
     fn hands_off(&self, it: &HandsOff) -> Result<Candidate, Held> {
         let (before, after) = (self.here.generalise(&it.before), self.here.generalise(&it.after));
         let part = self.here.generalise(&it.part);
-        let words =
-            self.here.generalise(&text::sanitize::one_line(&text::privacy::strip_private(&it.words), 200));
+        let words = self.quoted(&it.words);
         let about = match it.is_place {
             true => format!("New files do not belong into `{part}/` here"),
             false => format!("`{part}` is not to be edited here"),
@@ -793,7 +805,11 @@ fn check(lesson: &Lesson) -> Result<(), String> {
     let trigger = &lesson.trigger;
     let is_secretive = |text: &String| text::redact::redact(text) != text.as_str();
     let patterns = [&trigger.commands, &trigger.with, &trigger.without, &trigger.paths];
-    if patterns.into_iter().flatten().any(is_secretive) {
+    let expressions = trigger.raw.iter().chain(&trigger.content);
+    let expressions = expressions.chain(trigger.inputs.iter().map(|(_, expression)| expression));
+    // A secret may have characters that are escaped there.
+    let mut plain = expressions.flat_map(|it| [it.clone(), it.replace('\\', "")]);
+    if patterns.into_iter().flatten().any(is_secretive) || plain.any(|text| is_secretive(&text)) {
         return Err("its pattern would hold a secret".to_owned());
     }
     let told = [&lesson.summary, &lesson.problem, &lesson.solution];
@@ -888,7 +904,10 @@ fn solution(after: &str, advice: &str, corrected: Option<&str>) -> String {
     let mut text =
         format!("Run it in this form, which worked:\n\n    {}\n\n{advice}", after.replace('\n', "\n    "));
     if let Some(corrected) = corrected {
-        text.push_str(&format!("\n\nThe user said: {}", text::sanitize::one_line(corrected, 200)));
+        text.push_str(&format!(
+            "\n\nThe user said: {}",
+            text::sanitize::one_line(corrected, MAX_QUOTE_CHARS)
+        ));
     }
     text
 }
@@ -1113,6 +1132,22 @@ mod tests {
             Lesson { quiet: vec![key.clone()], ..Lesson::default() },
         ] {
             assert_eq!(check(&lesson), Err("its text would hold a secret".to_owned()), "{lesson:?}");
+        }
+        let token = format!("eyJ{0}.eyJ{0}.{0}", "hbGciOiJIUzI1".repeat(2));
+        let escaped = vec![crate::quoting::escaped(&token)];
+        let list = vec![key.clone()];
+        for trigger in [
+            Trigger { commands: list.clone(), ..Trigger::default() },
+            Trigger { with: list.clone(), ..Trigger::default() },
+            Trigger { without: list.clone(), ..Trigger::default() },
+            Trigger { paths: list.clone(), ..Trigger::default() },
+            Trigger { raw: list.clone(), ..Trigger::default() },
+            Trigger { content: list.clone(), ..Trigger::default() },
+            Trigger { content: escaped, ..Trigger::default() },
+            Trigger { inputs: vec![("id".to_owned(), key)], ..Trigger::default() },
+        ] {
+            let lesson = Lesson { trigger, ..Lesson::default() };
+            assert_eq!(check(&lesson), Err("its pattern would hold a secret".to_owned()), "{lesson:?}");
         }
     }
 }

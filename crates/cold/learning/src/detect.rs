@@ -434,7 +434,9 @@ impl<'p> Detector<'p> {
                     let (is_look, folder) = (change::is_look(&command), moved_to(&command));
                     let is_step = !is_look || step::is_setting_up(&command);
                     for open in &mut self.open {
-                        open.folder = folder.clone().or(open.folder.take());
+                        if let Some(folder) = &folder {
+                            open.folder = joined(open.folder.as_deref().unwrap_or_default(), folder);
+                        }
                         open.is_disturbed |= !is_look;
                         if is_step {
                             open.steps.push(command.clone());
@@ -715,6 +717,28 @@ fn moved_to(line: &str) -> Option<String> {
         [only] if only.program() == "cd" && only.words.len() == 2 => Some(only.words[1].text.clone()),
         _ => None,
     }
+}
+
+/// Returns the folder that the shell is in after `cd next` in the folder `before`, both from where it started; `None` where it is
+/// back there.
+fn joined(before: &str, next: &str) -> Option<String> {
+    if next == "-" {
+        return None;
+    }
+    if next.starts_with(['/', '~']) {
+        return Some(next.to_owned());
+    }
+    let mut parts: Vec<&str> = before.split('/').filter(|part| !part.is_empty()).collect();
+    for part in next.split('/').filter(|part| !["", "."].contains(part)) {
+        let is_inside = parts.last().is_some_and(|last| !["..", "~"].contains(last));
+        if part == ".." && is_inside {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    let start = if before.starts_with('/') { "/" } else { "" };
+    Some(format!("{start}{}", parts.join("/"))).filter(|folder| !folder.is_empty())
 }
 
 /// Returns the programs that a script runs.

@@ -389,6 +389,8 @@ pub fn is_about_value(error: &str) -> bool {
 
 /// Returns the line of an error that tells most; empty where it has none.
 pub fn line(error: &str) -> String {
+    // A line is cut, and the beginning of a secret is not known as one.
+    let error = text::redact::redact(error);
     let lines: Vec<String> = error
         .lines()
         .map(|line| sanitize::one_line(line, MAX_LINE_CHARS))

@@ -344,7 +344,7 @@ impl Misuse {
             Flaw::Form(wrong, _) => wrong.clone(),
             Flaw::Indent { is_tabs: true } => r"(^|\n) {2,}\S".to_owned(),
             Flaw::Indent { is_tabs: false } => r"(^|\n)\t".to_owned(),
-            Flaw::Numbered => r"(^|\n)\s*[0-9]+[→|\t]".to_owned(),
+            Flaw::Numbered => numbered(),
             Flaw::Tool(_) | Flaw::Before(_) => String::new(),
         };
         Trigger {
@@ -444,9 +444,12 @@ impl Misuse {
             // A call of one field is its own short form: it is as wrong with another value.
             Flaw::Unknown => add(&self.tool, &with(&self.before, Value::from("other")), true),
             Flaw::Numbered => {
-                for (text, fires) in
-                    [("     1→other", true), ("    12→other", true), ("other", false), ("    other", false)]
-                {
+                for (text, fires) in [
+                    ("     1→other", true),
+                    ("1\tother\n2\tother", true),
+                    ("other", false),
+                    ("1\tother", false),
+                ] {
                     add(&self.tool, &with(&self.before, Value::from(text)), fires);
                 }
             }
@@ -585,9 +588,7 @@ fn written_otherwise(before: &Map<String, Value>, after: &Map<String, Value>, er
     if bare(&old) != bare(&new) {
         let numbered = |line: &str| {
             let rest = line.trim_start().trim_start_matches(|digit: char| digit.is_ascii_digit());
-            rest.strip_prefix(['→', '\t', '|'])
-                .filter(|_| rest.len() < line.trim_start().len())
-                .map(str::to_owned)
+            rest.strip_prefix(['→', '\t']).filter(|_| rest.len() < line.trim_start().len()).map(str::to_owned)
         };
         let lines: Option<Vec<String>> = old.lines().map(numbered).collect();
         return lines.filter(|lines| bare(&lines.join("\n")) == bare(&new)).map(|_| Flaw::Numbered);
@@ -611,9 +612,48 @@ fn bound(old: u64, new: u64, error: &str) -> Option<u64> {
     if old <= new || !BOUNDS.iter().any(|phrase| error.contains(phrase)) {
         return None;
     }
-    let numbers =
-        error.split(|it: char| !it.is_ascii_digit()).filter_map(|digits| digits.parse::<u64>().ok());
-    numbers.filter(|number| (new.max(1)..old).contains(number)).max()
+    let mut bounds: Vec<u64> = numbers(error)
+        .into_iter()
+        .filter(|(lead, number)| !is_status(lead, *number))
+        .map(|(lead, number)| {
+            let is_outside = ["less than", "smaller than"].iter().any(|phrase| lead.ends_with(phrase));
+            if is_outside && number > new { number - 1 } else { number }
+        })
+        .filter(|number| (new.max(1)..old).contains(number))
+        .collect();
+    bounds.sort_unstable();
+    bounds.dedup();
+    match bounds[..] {
+        [bound] => Some(bound),
+        // The number that was taken then is the bound only where the error names it.
+        _ => bounds.contains(&new).then_some(new),
+    }
+}
+
+/// Returns the numbers of a text, each with the words before it.
+fn numbers(text: &str) -> Vec<(&str, u64)> {
+    let mut numbers = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|it: char| it.is_ascii_digit()).map(|found| at + found) {
+        at = text[start..].find(|it: char| !it.is_ascii_digit()).map_or(text.len(), |length| start + length);
+        let lead = text[..start].trim_end_matches(|it: char| !it.is_alphanumeric());
+        numbers.extend(text[start..at].parse().ok().map(|number| (lead, number)));
+    }
+    numbers
+}
+
+/// Says whether a number is the status of an answer, by the words before it.
+fn is_status(lead: &str, number: u64) -> bool {
+    let is_told = ["code", "error", "http", "status"].iter().any(|word| lead.ends_with(word));
+    (400..600).contains(&number) && (lead.is_empty() || is_told)
+}
+
+/// Returns an expression that fits lines with their numbers before them, as Read shows them. Rows of a table begin with a number
+/// and a tab as well: there the next line must have the next number, as far as its last digit tells.
+fn numbered() -> String {
+    let next =
+        (0..10).map(|digit| format!(r"{digit}\t[^\n]*\n *[0-9]*{}", (digit + 1) % 10)).collect::<Vec<_>>();
+    format!(r"(^|\n) *[0-9]+→|(^|\n) *[0-9]*({})\t", next.join("|"))
 }
 
 /// Returns an expression that fits the numbers above one.
@@ -809,6 +849,54 @@ mod tests {
     }
 
     #[test]
+    fn the_bound_is_what_the_error_names_and_no_other_number_of_it() {
+        for (old, new, error, expected) in [
+            (1000, 100, "422 Validation Failed: per_page must be at most 100", Some(100)),
+            (1000, 50, "422 Validation Failed: per_page must be at most 100", Some(100)),
+            (1000, 100, "HTTP 422: per_page is too large", None),
+            (1000, 100, "Request failed with status code 400: per_page exceeds the maximum", None),
+            (1000, 100, "per_page must be between 1 and 100", Some(100)),
+            (1000, 50, "limit exceeds 500 for guests and 100 for members", None),
+            (1000, 200, "limit must be at most 500", Some(500)),
+            (500, 99, "first must be less than 100", Some(99)),
+            (100, 99, "first must be less than 100", Some(99)),
+            (500, 20, "first must be smaller than `100`", Some(99)),
+            (500, 100, "first must be less than 100", Some(100)),
+            (500, 100, "first must be less than or equal to 100", Some(100)),
+            (500, 50, "first must not be less than 1 and at most 100", Some(100)),
+        ] {
+            assert_eq!(bound(old, new, &error.to_lowercase()), expected, "{old} {new} {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_before_lines_are_told_from_the_rows_of_a_table() {
+        let trigger = Trigger {
+            tools: vec!["Edit".into()],
+            inputs: vec![("old_string".into(), numbered())],
+            ..Trigger::default()
+        };
+        let lesson = lessons::Lesson { trigger, ..lessons::Lesson::default() };
+        for (text, fires) in [
+            ("     1→fn main() {", true),
+            ("a\n   12→b", true),
+            ("1\tfn main() {\n2\t}", true),
+            ("  9\ta\n 10\tb", true),
+            ("199\t\n200\tb\n", true),
+            ("4012\tAda\tLondon", false),
+            ("4012\tAda\n4077\tGrace", false),
+            ("12|Ada|London\n13|Grace|New York", false),
+            ("a→b", false),
+            ("fn main() {\n\t1\n}", false),
+        ] {
+            let call = serde_json::json!({"tool": "Edit", "old_string": text}).to_string();
+            let verdict = lessons_admin::rehearsal::judge(&lesson, &call);
+            let applies = matches!(verdict, Ok(lessons::trigger::Verdict::Applies { .. }));
+            assert_eq!(applies, fires, "{text}");
+        }
+    }
+
+    #[test]
     fn a_value_in_another_form_is_found_by_what_tells_them_apart() {
         let error = "Invalid value for `at`: it must be an RFC 3339 timestamp";
         for (old, new, expression) in [
@@ -847,6 +935,8 @@ mod tests {
         assert_eq!(between("a:\n    b", "a:\n\tb"), Some(Flaw::Indent { is_tabs: true }));
         assert_eq!(between("a:\n\tb", "a:\n  b"), Some(Flaw::Indent { is_tabs: false }));
         assert_eq!(between("    12→a:\n    13→    b", "a:\n    b"), Some(Flaw::Numbered));
+        assert_eq!(between("12\ta:\n13\t    b", "a:\n    b"), Some(Flaw::Numbered));
+        assert_eq!(between("12|a:\n13|    b", "a:\n    b"), None);
         assert_eq!(between("a:\n    b", "a:\n\tc"), None);
         assert_eq!(between("a:\n    b", "a:\n  b"), None);
     }

@@ -76,8 +76,9 @@ impl Quoting {
         if let Some((flag, _)) = was.text.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
             let second = &old[at + 1].text;
             let mark = second.chars().next().filter(|first| !first.is_alphanumeric() && *first != '-');
-            let mark = mark.map_or_else(|| second.clone(), String::from);
-            return by(format!(r#"\s{}=[^\s'"\\]+\s+{}"#, escaped(flag), escaped(&mark)));
+            // A word of the user's text is of this one call.
+            let mark = mark.map_or_else(|| r#"[^\s'"-]"#.to_owned(), |mark| escaped(&mark.to_string()));
+            return by(format!(r#"\s{}=[^\s'"\\]+\s+{mark}"#, escaped(flag)));
         }
         if flag.is_some() {
             return by(format!(r#"{lead}[^\s'"\\-][^\s'"\\]*\s+[^\s'"-]"#));
@@ -138,6 +139,12 @@ mod tests {
                 "git log --format='%h %s' -3",
                 "git log",
                 r#"\s--format=[^\s'"\\]+\s+%"#,
+            ),
+            (
+                "git commit --author=Ann Smith -m x",
+                "git commit --author='Ann Smith' -m x",
+                "git commit",
+                r#"\s--author=[^\s'"\\]+\s+[^\s'"-]"#,
             ),
             (
                 "gh issue create --title Broken cart -b x",

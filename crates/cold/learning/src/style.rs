@@ -1,5 +1,5 @@
-//! How code is written here, by the user's word: what they named as wrong is gone from the next text, and what they named as
-//! right has come.
+//! How code is written here, by the user's word: what they named as wrong was taken out by a later edit, and what they named
+//! as right has come.
 
 use crate::change::has_word;
 use crate::quoting::escaped;
@@ -17,7 +17,11 @@ const IMPORTS: [&str; 7] = ["#include", "from ", "import ", "require", "require_
 #[derive(Clone, Debug)]
 pub struct Text {
     path: String,
+    /// The cell of a notebook; empty for other files.
+    cell: String,
     text: String,
+    /// What it was put in place of; `None` where it is the whole of a file or a cell.
+    old: Option<String>,
 }
 
 impl Text {
@@ -25,11 +29,27 @@ impl Text {
     pub fn of(path: &str, input: &str) -> Option<Self> {
         let input: Value = serde_json::from_str(input).ok()?;
         let text = TEXTS.iter().find_map(|name| input[*name].as_str())?;
-        Some(Self { path: path.to_owned(), text: text.to_owned() })
+        // A cell that is put in takes the place of nothing.
+        let put_in = (input["edit_mode"] == "insert").then_some("");
+        Some(Self {
+            path: path.to_owned(),
+            cell: input["cell_id"].as_str().unwrap_or_default().to_owned(),
+            text: text.to_owned(),
+            old: input["old_string"].as_str().or(put_in).map(str::to_owned),
+        })
     }
 
     fn has(&self, name: &str) -> bool {
         has_word(&self.text, name)
+    }
+
+    /// Says whether writing this text removed a name that an earlier one had brought in.
+    fn took_out(&self, name: &str, before: &Self) -> bool {
+        let was_there = match &self.old {
+            Some(old) => has_word(old, name),
+            None => (&self.path, &self.cell) == (&before.path, &before.cell) && before.has(name),
+        };
+        was_there && !self.has(name)
     }
 
     fn ending(&self) -> Option<String> {
@@ -79,10 +99,14 @@ impl Asked {
         let names = names(&self.words);
         self.before.iter().filter(|before| before.ending() == text.ending()).find_map(|before| {
             let is_code = |name: &Name| name.is_code || before.imports(&name.text);
-            let wrong =
-                names.iter().find(|name| is_code(name) && before.has(&name.text) && !text.has(&name.text))?;
-            let came =
-                |name: &&Name| text.has(&name.text) && !before.has(&name.text) && name.text != wrong.text;
+            let is_gone =
+                |name: &&Name| is_code(name) && before.has(&name.text) && text.took_out(&name.text, before);
+            let gone: Vec<&Name> = names.iter().filter(is_gone).collect();
+            // Of several it cannot be said which one the user did not want.
+            let [wrong] = gone[..] else { return None };
+            let came = |name: &&Name| {
+                text.has(&name.text) && !before.has(&name.text) && (name.is_code || text.imports(&name.text))
+            };
             let right = names.iter().find(came).map(|name| name.text.clone());
             // What is only gone may have gone for another reason.
             if right.is_none() && !wrong.is_code {
@@ -157,9 +181,115 @@ mod tests {
     use super::*;
 
     fn style(words: &str, before: &str, after: &str) -> Option<(String, Option<String>)> {
-        let text = |text: &str| Text { path: "/p/src/a.ts".into(), text: text.into() };
-        let asked = Asked { words: words.into(), before: vec![text(before)] };
-        asked.followed(&text(after)).map(|it| (it.expression(), it.right))
+        after_edit(words, before, "/p/src/a.ts", before, after)
+    }
+
+    /// Returns the style that an edit of another text gives.
+    fn after_edit(
+        words: &str,
+        before: &str,
+        path: &str,
+        old: &str,
+        new: &str,
+    ) -> Option<(String, Option<String>)> {
+        let write = serde_json::json!({ "content": before }).to_string();
+        let edit = serde_json::json!({"old_string": old, "new_string": new}).to_string();
+        let before = Text::of("/p/src/a.ts", &write).unwrap();
+        let asked = Asked { words: words.into(), before: vec![before] };
+        asked.followed(&Text::of(path, &edit).unwrap()).map(|it| (it.expression(), it.right))
+    }
+
+    #[test]
+    fn a_name_that_an_edit_does_not_take_out_is_not_wrong() {
+        let both = "logger.warn('a');\nconsole.log('b');";
+        let words = "use `logger.warn` here, never `console.log`";
+        for (words, before, path, old, new) in [
+            (
+                "No, `CartStore` is right here, but pass the region",
+                "const store = new CartStore()",
+                "/p/src/region.ts",
+                "",
+                "export const region = 1",
+            ),
+            (words, both, "/p/src/a.ts", "import a from 'a'", "import a from 'a'\nimport b from 'b'"),
+            (words, both, "/p/src/a.ts", both, "warn('b');"),
+            (
+                "we always use `useCart` here, the region comes from `useRegion`",
+                "useCart()",
+                "/p/src/b.ts",
+                "b",
+                "useRegion()",
+            ),
+        ] {
+            assert_eq!(after_edit(words, before, path, old, new), None, "{words}: {new}");
+        }
+        assert_eq!(
+            after_edit(words, both, "/p/src/a.ts", "console.log('b');", "logger.warn('b');"),
+            Some((r"\bconsole\.log\b".into(), None))
+        );
+    }
+
+    #[test]
+    fn what_an_edit_takes_out_is_wrong_whatever_else_the_user_named() {
+        for (words, before, path, old, new, wrong, right) in [
+            (
+                "we never call `unwrap()` here, return an error",
+                "let a = b.unwrap();",
+                "/p/src/b.ts",
+                "c.unwrap()",
+                "c?",
+                r"\bunwrap\b",
+                None,
+            ),
+            (
+                "No: `useState` is fine here, `useEffect` is not",
+                "useState(0); useEffect(load)",
+                "/p/src/a.ts",
+                "useEffect(load)",
+                "load()",
+                r"\buseEffect\b",
+                None,
+            ),
+            (
+                "always fetch_cart, never load_cart",
+                "load_cart(1)",
+                "/p/src/b.ts",
+                "load_cart(2)",
+                "fetch_cart(2)",
+                r"\bload_cart\b",
+                Some("fetch_cart".to_owned()),
+            ),
+        ] {
+            assert_eq!(after_edit(words, before, path, old, new), Some((wrong.into(), right)), "{words}");
+        }
+        // Two of them at once.
+        let words = "neither `useState` nor `useEffect` here";
+        let both = "useState(0); useEffect(load)";
+        assert_eq!(after_edit(words, both, "/p/src/a.ts", both, "load()"), None);
+    }
+
+    #[test]
+    fn a_word_of_the_prompt_is_not_the_right_name_because_it_came() {
+        let words = "never use `any` for the region";
+        assert_eq!(style(words, "let a: any = b", "let region: string = b"), Some((r"\bany\b".into(), None)));
+    }
+
+    #[test]
+    fn a_whole_text_takes_out_what_was_in_the_same_place() {
+        let words = "never use `console.log` here";
+        let first = serde_json::json!({"cell_id": "c1", "new_source": "console.log(1)"}).to_string();
+        let before = Text::of("/p/a.ipynb", &first).unwrap();
+        let asked = Asked { words: words.into(), before: vec![before] };
+        for (path, cell, mode, is_style) in [
+            ("/p/a.ipynb", "c1", "replace", true),
+            ("/p/a.ipynb", "c2", "replace", false),
+            ("/p/a.ipynb", "c1", "insert", false),
+            ("/p/b.ipynb", "c1", "replace", false),
+        ] {
+            let next = serde_json::json!({"cell_id": cell, "edit_mode": mode, "new_source": "b"}).to_string();
+            let found = asked.followed(&Text::of(path, &next).unwrap());
+            assert_eq!(found.is_some(), is_style, "{path} {cell} {mode}");
+        }
     }
 
     #[test]

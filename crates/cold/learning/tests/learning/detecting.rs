@@ -605,11 +605,12 @@ fn what_the_user_refuses_a_call_with_is_a_correction() {
 
 #[test]
 fn how_code_is_written_here_is_a_lesson_about_the_text_of_an_edit() {
-    let edit = |text: &str| {
-        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": "a", "new_string": text});
+    let edit = |old: &str, text: &str| {
+        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": old, "new_string": text});
         format!("@ Edit {input}\n= updated\n")
     };
-    let (wrong, right) = (edit("console.log('failed')"), edit("logger.warn('failed')"));
+    let log = "console.log('failed')";
+    let (wrong, right) = (edit("a", log), edit(log, "logger.warn('failed')"));
     let candidates =
         found(&format!("> log it\n{wrong}> we don't use console.log here, use logger.warn\n{right}"));
     assert_eq!(candidates.len(), 1);
@@ -625,15 +626,55 @@ fn how_code_is_written_here_is_a_lesson_about_the_text_of_an_edit() {
 }
 
 #[test]
+fn a_secret_at_the_end_of_what_is_quoted_is_no_part_of_a_lesson() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let edit = |old: &str, text: &str| {
+        let input = serde_json::json!({"file_path": "/home/ada/engine/src/pay.ts", "old_string": old, "new_string": text});
+        format!("@ Edit {input}\n= updated\n")
+    };
+    let line = |call: &str| format!("{call}('{}', '{key}')", "x".repeat(110));
+    let (wrong, right) = (edit("a", &line("console.log")), edit(&line("console.log"), &line("logger.warn")));
+    let words =
+        format!("we don't use console.log here, use logger.warn, {}{key}", "and see to it ".repeat(10));
+    let candidates = found(&format!("> log it\n{wrong}> {words}\n{right}"));
+    assert_eq!(candidates.len(), 1);
+    assert!(!format!("{:?}", candidates[0]).contains("a1B2"), "{:?}", candidates[0].lesson);
+}
+
+#[test]
+fn the_value_that_a_form_is_shown_with_is_not_the_users() {
+    let call = |who: &str| format!("@ mcp__jira__assign {{\"issue\": \"12\", \"assignee\": \"{who}\"}}\n");
+    let (wrong, right) = (call("ann"), call("ann@corp.com"));
+    let text = format!("> assign it\n{wrong}! invalid assignee: must be an email address\n{right}= ok\n");
+    let candidates = found(&text);
+    let lesson = &candidates[0].lesson;
+    assert!(lesson.summary.contains("dev@example.com"), "{}", lesson.summary);
+    assert!(!format!("{lesson:?}").contains("ann@corp.com"), "{lesson:?}");
+}
+
+#[test]
 fn the_same_command_in_another_folder_is_a_lesson_about_where_it_works() {
     let missing = "! npm error Missing script: \"typecheck\"\n";
-    for line in ["$ cd web && npm run typecheck\n", "$ cd web\n$ npm run typecheck\n"] {
+    for (line, folder) in [
+        ("$ cd web && npm run typecheck\n", "web"),
+        ("$ cd web\n$ npm run typecheck\n", "web"),
+        ("$ cd packages\n$ cd web\n$ npm run typecheck\n", "packages/web"),
+        ("$ cd packages/\n$ cd ./web\n$ npm run typecheck\n", "packages/web"),
+        ("$ cd packages\n$ cd ../web\n$ npm run typecheck\n", "web"),
+    ] {
         let candidates =
             found(&format!("> check it\n$ npm run typecheck\n{missing}{line}= ok\n$ git status\n"));
         assert_eq!(patterns(&candidates), ["npm run typecheck"], "{line}");
         let lesson = &candidates[0].lesson;
-        assert_eq!(lesson.summary, "`npm run typecheck` works in the folder `web` here");
-        assert!(lesson.quiet.contains(&"cd web && npm run typecheck".to_owned()), "{lesson:?}");
+        assert_eq!(lesson.summary, format!("`npm run typecheck` works in the folder `{folder}` here"));
+        assert!(lesson.quiet.contains(&format!("cd {folder} && npm run typecheck")), "{lesson:?}");
+    }
+    for back in
+        ["$ cd packages\n$ cd ..\n", "$ cd packages\n$ cd -\n", "$ cd ..\n$ cd web\n", "$ cd ~\n$ cd ..\n"]
+    {
+        let same =
+            found(&format!("> check it\n$ npm run typecheck\n{missing}{back}$ npm run typecheck\n= ok\n"));
+        assert_eq!(same.len(), 0, "{back}");
     }
     let outside = found(&format!(
         "> check it\n$ npm run typecheck\n{missing}$ cd /srv/web && npm run typecheck\n= ok\n"
