@@ -18,8 +18,8 @@ use store::observations::{Projects, joined};
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 use store::{Derived, Error};
 
-/// A prompt of more characters says itself what it is about.
-const MOST_LEANING: usize = 400;
+/// A prompt of more characters says itself what it is about; no other is told with what the turn before it said.
+pub(crate) const MOST_LEANING: usize = 400;
 
 /// The journal as derived tables.
 #[derive(Debug)]

@@ -526,4 +526,85 @@ mod tests {
         assert_eq!(youngest, 1);
         assert!(bench.folder.path().join("wyren.db").exists());
     }
+
+    /// Records a turn of a prompt, an edit and an answer.
+    fn says(bench: &Bench, name: &str, at: u64, prompt: &str, answer: &str) {
+        let asked = Prompt { text: prompt.to_owned().into(), ..Prompt::default() };
+        bench.put(&format!("p:{name}"), at, Data::Prompt(asked));
+        let input = to_raw_value(&json!({
+            "file_path": format!("/nowhere/p/{name}.rs"), "old_string": "a", "new_string": "PAYLOAD ".repeat(300),
+        }))
+        .unwrap();
+        let call = ToolCall { tool: "Edit".into(), input: Some(&input), ..ToolCall::default() };
+        bench.put(&format!("t:{name}"), at + 1, Data::Tool(call));
+        bench.kept("turn-end", &format!("e:{name}"), at + 2, &json!({"outcome": "done", "text": answer}));
+    }
+
+    const OFFER: &str = "The sessions are slow. I'd suggest using Redis for the tokens of ACME, since it expires keys by itself.";
+
+    fn everything(bench: &Bench) -> String {
+        let texts = "SELECT group_concat(coalesce(o.data, '') || coalesce(p.data, ''), char(10)) FROM observations AS o
+             LEFT JOIN payloads AS p ON p.observation = o.row";
+        let made = "SELECT group_concat(title || detail, char(10)) FROM entries";
+        let summaries = "SELECT group_concat(request, char(10)) FROM summaries";
+        let all = [texts, made, summaries].map(|sql| {
+            let text: Option<String> = bench.store.connection().query_row(sql, [], |row| row.get(0)).unwrap();
+            text.unwrap_or_default()
+        });
+        all.join("\n")
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_quoted_by_what_was_kept_or_shown_of_the_next_turn() {
+        let long = format!("Keep Postgres. {}", "The reasons are in the notes of the last week. ".repeat(20));
+        // Whether payloads were let go, the next prompt, and whether what was kept of its turn stays.
+        for (is_old, next, is_left) in
+            [(true, "no, keep Postgres", false), (false, "no, keep Postgres", false), (true, &*long, true)]
+        {
+            let mut bench = Bench::new();
+            let at = NOW - 100 * DAY;
+            says(&bench, "offer", at, "why are the sessions slow?", OFFER);
+            says(
+                &bench,
+                "next",
+                at + 1_000,
+                next,
+                "We decided: Postgres keeps the tokens, as it did before.",
+            );
+            says(&bench, "third", at + 2_000, "write it down", "It is written down.");
+            bench.drain();
+            if is_old {
+                bench.release(Limits { payload_days: Some(90), ..Limits::default() });
+                assert_eq!(bench.payloads(), 0);
+            }
+            let quoting = "SELECT count(*) FROM entries JOIN observations AS o ON o.row = turn
+                 WHERE o.id = 'p:next' AND title || detail LIKE '%ACME%'";
+            let quoting: i64 = bench.store.connection().query_row(quoting, [], |row| row.get(0)).unwrap();
+            assert_eq!(quoting > 0, !is_left, "{next}");
+            let shown =
+                read::entries_where(&bench.store, "e.title LIKE '%Postgres%' ORDER BY e.at, e.id", [])
+                    .unwrap();
+            let pinned = shown.iter().find(|entry| entry.title.contains("as it did")).unwrap().id.clone();
+            let index = json!({"hook": "session-start-recall", "form": "context", "text": format!("{}  {}", shown[0].id, shown[0].title)});
+            bench.kept("told", "n:1", NOW, &index);
+            bench.kept("amend", "a:1", NOW, &json!({"entry": pinned, "pinned": true}));
+            bench.drain();
+            let selection = Selection {
+                ids: ["p:offer", "t:offer", "e:offer"].map(str::to_owned).to_vec(),
+                ..Selection::default()
+            };
+            let notes = bench.folder.path().join("forgotten");
+            selection.forget(&mut bench.store, &bench.spool, &notes, Timestamp::from_millis(NOW)).unwrap();
+            bench.drain();
+            let left = everything(&bench);
+            assert!(!left.contains("ACME"), "{next}: {left}");
+            let found = read::entries_where(&bench.store, "e.is_pinned = 1", []).unwrap();
+            assert_eq!(found.len(), 1, "what the turn itself decided stays pinned");
+            let kept = |id: &str| {
+                let count = "SELECT count(*) FROM observations WHERE kind = 'made' AND id = ?1";
+                bench.store.connection().query_row(count, [id], |row| row.get::<_, i64>(0)).unwrap() > 0
+            };
+            assert_eq!((kept("k:p:next"), kept("k:p:third")), (is_left, is_old), "{next}");
+        }
+    }
 }
