@@ -22,8 +22,11 @@ const TURNS_AT_ONCE: usize = 50;
 /// What is younger than this many days stays even where the database is too large.
 const YOUNG_PAYLOADS_DAYS: u64 = 1;
 const YOUNG_ENTRIES_DAYS: u64 = 30;
-/// A turn with something besides its prompt, its summaries and what was pinned or given by hand.
-const HAS_ENTRIES: &str = "o.kind IN ('tool', 'refused', 'turn-end', 'said')
+/// A turn with something besides its prompt, its summaries, what was pinned or given by hand, and an answer that something pinned
+/// of the next turn is about.
+const HAS_ENTRIES: &str = "o.kind IN ('tool', 'refused', 'said')
+    OR (o.kind = 'turn-end' AND NOT EXISTS (SELECT 1 FROM entries JOIN observations AS next ON next.row = anchor
+        WHERE entries.session = o.session AND next.prompt = o.prompt + 1 AND is_pinned = 1))
     OR (o.kind = 'made' AND coalesce(o.data, '') || coalesce((SELECT data FROM payloads WHERE observation = o.row), '')
         LIKE '%\"is_pinned\":false%')
     OR (o.kind = 'entry' AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT 'by-hand'
@@ -211,6 +214,8 @@ fn release_entries(
     derived: &[&dyn store::Derived],
     turn: Key,
 ) -> Result<(), Error> {
+    // The next prompt may be told with what this turn ended with: `yes, take the second`.
+    let leaves_end = !pinned(transaction, (turn.0, turn.1 + 1))?.is_empty();
     let pinned = pinned(transaction, turn)?;
     let before = kept_row(transaction, turn)?;
     let kept = derive::load(transaction, turn)?.map(|turn| kept::keep(&turn)).unwrap_or_default();
@@ -219,11 +224,12 @@ fn release_entries(
     let mut gone: Vec<i64> = before.into_iter().collect();
     let mut select = transaction.prepare_cached(
         "SELECT o.row FROM observations AS o
-         WHERE o.session = ?1 AND o.prompt = ?2 AND (o.kind IN ('tool', 'refused', 'turn-end', 'said') OR (o.kind = 'entry'
+         WHERE o.session = ?1 AND o.prompt = ?2 AND (o.kind IN ('tool', 'refused', 'said') OR (o.kind = 'turn-end' AND NOT ?4)
+             OR (o.kind = 'entry'
              AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT ?3
              AND o.row NOT IN (SELECT anchor FROM entries WHERE session = ?1 AND is_pinned = 1)))",
     )?;
-    for row in select.query_map(params![turn.0, turn.1, BY_HAND], |row| row.get(0))? {
+    for row in select.query_map(params![turn.0, turn.1, BY_HAND, leaves_end], |row| row.get(0))? {
         gone.push(row?);
     }
     let mut select = transaction.prepare_cached(
@@ -240,7 +246,8 @@ fn release_entries(
     rest.entries.iter_mut().for_each(|of| of.made.is_pinned = true);
     let place = place(transaction, turn)?;
     retain::delete(transaction, derived, &gone)?;
-    put(transaction, place, &rest)
+    // Of the answer that stays nothing is made again.
+    if leaves_end || !rest.is_empty() { put(transaction, place, &rest) } else { Ok(()) }
 }
 
 /// Keeps what was made of a turn, unless that is kept already.
@@ -249,8 +256,12 @@ fn keep(transaction: &Transaction<'_>, turn: Key) -> Result<(), Error> {
         return Ok(());
     }
     let Some(loaded) = derive::load(transaction, turn)? else { return Ok(()) };
+    let kept = kept::keep(&loaded);
+    if kept.is_empty() {
+        return Ok(());
+    }
     let place = place(transaction, turn)?;
-    put(transaction, place, &kept::keep(&loaded))
+    put(transaction, place, &kept)
 }
 
 fn kept_row(transaction: &Transaction<'_>, (session, prompt): Key) -> Result<Option<i64>, Error> {
@@ -303,7 +314,7 @@ fn place(transaction: &Transaction<'_>, (session, prompt): Key) -> Result<Option
 }
 
 fn put(transaction: &Transaction<'_>, place: Option<Place>, kept: &Kept) -> Result<(), Error> {
-    let Some(place) = place.filter(|_| !kept.is_empty()) else { return Ok(()) };
+    let Some(place) = place else { return Ok(()) };
     let data = Data::Kept(capture::Kept { kind: kept::KIND.into(), data: Cow::Owned(to_raw_value(kept)?) });
     let observation = Observation {
         platform: Some(place.platform.into()),
@@ -606,5 +617,29 @@ mod tests {
             };
             assert_eq!((kept("k:p:next"), kept("k:p:third")), (is_left, is_old), "{next}");
         }
+    }
+
+    #[test]
+    fn what_is_pinned_outlives_the_answer_that_it_is_about() {
+        let mut bench = Bench::new();
+        let at = NOW - 400 * DAY;
+        says(&bench, "offer", at, "why are the sessions slow?", OFFER);
+        let asked = Prompt { text: "no, keep Postgres".into(), ..Prompt::default() };
+        bench.put("p:next", at + 1_000, Data::Prompt(asked));
+        bench.kept("turn-end", "e:next", at + 1_001, &json!({"outcome": "done", "text": "Postgres stays."}));
+        bench.drain();
+        let decided = read::entries_where(&bench.store, "e.title LIKE '%→ no, keep Postgres'", []).unwrap();
+        assert_eq!(decided.len(), 1, "{:?}", bench.titles());
+        let asked = Prompt { text: "pin that".into(), ..Prompt::default() };
+        bench.put("p:last", NOW - 1, Data::Prompt(asked));
+        bench.kept("amend", "a:1", NOW, &json!({"entry": decided[0].id, "pinned": true}));
+        bench.drain();
+        let limits = Limits { entry_days: Some(365), ..Limits::default() };
+        assert_eq!(bench.release(limits).entries, 2);
+        bench.make_anew();
+        let left = read::entries_where(&bench.store, "e.title NOT LIKE '%pin that%'", []).unwrap();
+        let left: Vec<(&str, &str)> = left.iter().map(|entry| (&*entry.id, &*entry.title)).collect();
+        assert_eq!(left, [(&*decided[0].id, &*decided[0].title)]);
+        assert_eq!(bench.release(limits).entries, 0, "once is enough");
     }
 }
