@@ -468,6 +468,15 @@ fn the_users_answers_to_questions_are_decisions() {
             .unwrap_or_else(|| panic!("{title}: {decided:#?}"));
         assert!(entry.title.ends_with(answer) && entry.title.chars().count() <= 160, "{}", entry.title);
     }
+    let named: Vec<&str> = decided.iter().map(|entry| entry.id.as_str()).collect();
+    let expected = [
+        ("tool:2", format!("decision {long} → Object store in the first region")),
+        ("tool:3", "decision Which fields may be searched? → Name, Street".to_owned()),
+    ];
+    for (call, kind) in expected {
+        let id = journal::entry_id("claude-code", "s", &kind, call);
+        assert!(named.contains(&id.as_str()), "people know {kind} by {id}: {named:?}");
+    }
     let all = format!("{entries:?}");
     assert!(all.contains("the user did not answer \\\"Deploy now?\\\""), "{all}");
 }
