@@ -355,7 +355,11 @@ impl<'t> Work<'t> {
             turn.observed.push(observed);
         }
         let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
-        if prompt.is_some_and(|prompt| prompt.text("text").chars().count() <= MOST_LEANING) {
+        let leans = |prompt: &Observed| {
+            let is_next = prompt.data.get("after_private").and_then(Value::as_bool) != Some(true);
+            is_next && prompt.text("text").chars().count() <= MOST_LEANING
+        };
+        if prompt.is_some_and(leans) {
             turn.before = self.before(session, number, first, last)?;
         }
         Ok(Some(turn))
