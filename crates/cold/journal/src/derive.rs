@@ -18,8 +18,8 @@ use store::observations::{Projects, joined};
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 use store::{Derived, Error};
 
-/// A prompt of more characters says itself what it is about.
-const MOST_LEANING: usize = 400;
+/// A prompt of more characters says itself what it is about; no other is told with what the turn before it said.
+pub(crate) const MOST_LEANING: usize = 400;
 
 /// The journal as derived tables.
 #[derive(Debug)]
@@ -355,7 +355,11 @@ impl<'t> Work<'t> {
             turn.observed.push(observed);
         }
         let prompt = turn.observed.iter().find(|observed| observed.kind == "prompt");
-        if prompt.is_some_and(|prompt| prompt.text("text").chars().count() <= MOST_LEANING) {
+        let leans = |prompt: &Observed| {
+            let is_next = prompt.data.get("after_private").and_then(Value::as_bool) != Some(true);
+            is_next && prompt.text("text").chars().count() <= MOST_LEANING
+        };
+        if prompt.is_some_and(leans) {
             turn.before = self.before(session, number, first, last)?;
         }
         Ok(Some(turn))

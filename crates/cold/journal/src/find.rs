@@ -1,7 +1,8 @@
 //! Finds entries and summaries by the beginning of their ids, with everything that is known of them.
 
+use crate::derive::{Key, MOST_LEANING};
 use crate::entry::{Entry, Summary};
-use crate::read;
+use crate::{kept, read};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use store::observations::joined;
@@ -161,7 +162,8 @@ pub fn made_of(store: &Store, item: &Item) -> Result<Parts, Error> {
 
 /// Returns the rows of observations that cannot outlive these: with anything of a turn, what a model or retention made of it;
 /// with the prompt, also the end of the turn, its messages and refused calls; with what an entry was made of, what a person
-/// changed about the entry, and the index in which a session was shown it.
+/// changed about the entry, and the index in which a session was shown it. The next turn may quote a prompt and the end of a turn:
+/// what retention kept of it goes too, and the indexes that show it.
 pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, Error> {
     let rows = serde_json::to_string(rows)?;
     let mut found: BTreeSet<i64> = BTreeSet::new();
@@ -177,15 +179,27 @@ pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, E
     for row in select.query_map([&rows], |row| row.get(0))? {
         found.insert(row?);
     }
-    let lost = lost_entries(connection, &rows, &found)?;
-    if lost.is_empty() {
-        return Ok(found.into_iter().collect());
-    }
+    let mut lost = lost_entries(connection, &rows, &found)?;
     let json = serde_json::to_string(&lost)?;
     let mut select = connection
         .prepare("SELECT observation FROM amends WHERE entry IN (SELECT value FROM json_each(?1))")?;
     for row in select.query_map([&json], |row| row.get(0))? {
         found.insert(row?);
+    }
+    for (session, prompt) in leaning(connection, &rows)? {
+        found.extend(
+            connection
+                .prepare_cached(
+                    "SELECT row FROM observations WHERE session = ?1 AND prompt = ?2 AND kind = ?3",
+                )?
+                .query_map(params![session, prompt, kept::KIND], |row| row.get(0))?
+                .collect::<Result<Vec<i64>, _>>()?,
+        );
+        // A person's changes to these stay: what they were made about is still there.
+        lost.extend(made_in(connection, (session, prompt))?);
+    }
+    if lost.is_empty() {
+        return Ok(found.into_iter().collect());
     }
     let mut select = connection.prepare(
         "SELECT o.row, o.data, p.data FROM observations AS o LEFT JOIN payloads AS p ON p.observation = o.row
@@ -200,6 +214,38 @@ pub(crate) fn along(connection: &Connection, rows: &[i64]) -> Result<Vec<i64>, E
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// Returns the turns that may quote these rows: those with a short prompt behind a turn whose prompt or end is among them.
+fn leaning(connection: &Connection, rows: &str) -> Result<Vec<Key>, Error> {
+    let mut select = connection.prepare(
+        "WITH heard AS (SELECT DISTINCT session, prompt FROM observations
+             WHERE row IN (SELECT value FROM json_each(?1)) AND kind IN ('prompt', 'turn-end'))
+         SELECT o.session, o.prompt, o.data, p.data FROM heard
+         JOIN observations AS o ON o.session = heard.session AND o.prompt = heard.prompt + 1 AND o.kind = 'prompt'
+         LEFT JOIN payloads AS p ON p.observation = o.row",
+    )?;
+    let mut rows = select.query([rows])?;
+    let mut turns = Vec::new();
+    while let Some(row) = rows.next()? {
+        let prompt = joined(row, 2)?;
+        let text = prompt.get("text").and_then(Value::as_str).unwrap_or_default();
+        if text.chars().count() <= MOST_LEANING {
+            turns.push((row.get(0)?, row.get(1)?));
+        }
+    }
+    Ok(turns)
+}
+
+/// Returns the ids of the entries and summaries that were made of a turn rather than given.
+fn made_in(connection: &Connection, (session, prompt): Key) -> Result<Vec<String>, Error> {
+    let mut select = connection.prepare_cached(
+        "WITH asked AS (SELECT row FROM observations WHERE session = ?1 AND prompt = ?2 AND kind = 'prompt')
+         SELECT id FROM entries WHERE session = ?1 AND turn IN asked AND source IN ('rules', 'model')
+         UNION SELECT id FROM summaries WHERE session = ?1 AND turn IN asked AND source IN ('rules', 'model')",
+    )?;
+    let ids = select.query_map(params![session, prompt], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 /// Returns the ids of entries and summaries that were made of these rows: by their first observation, by their prompt, or by what

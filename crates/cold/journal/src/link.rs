@@ -409,8 +409,16 @@ impl<'t> Links<'t> {
             // What comes behind it is about something else: `instead of Redis, one service less`.
             let instead_of = instead_of.split([',', ';', '.', ':', '(']).next().unwrap_or_default();
             let instead_of: Vec<&str> = instead_of.split_whitespace().take(MOST_REJECTED).collect();
-            let answered = title.strip_prefix(prose::ASKED).and_then(|rest| rest.split_once(prose::ANSWERED));
+            // The title may have the question cut, the fact below it has more.
+            let whole = detail
+                .facts
+                .first()
+                .filter(|fact| title.starts_with(prose::ASKED) && fact.starts_with(prose::ASKED));
+            let whole = whole.unwrap_or(&title);
+            let answered = whole.strip_prefix(prose::ASKED).and_then(|rest| rest.split_once(prose::ANSWERED));
             let (question, said) = match answered.filter(|_| is_decision) {
+                // What two questions differ in may be where they are cut.
+                Some((question, _)) if question.ends_with('…') => (BTreeSet::new(), String::new()),
                 Some((question, answer)) => (content_words(question), format!("{question} {answer}")),
                 None => (BTreeSet::new(), without_counts(&title)),
             };

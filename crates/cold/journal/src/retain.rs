@@ -22,8 +22,11 @@ const TURNS_AT_ONCE: usize = 50;
 /// What is younger than this many days stays even where the database is too large.
 const YOUNG_PAYLOADS_DAYS: u64 = 1;
 const YOUNG_ENTRIES_DAYS: u64 = 30;
-/// A turn with something besides its prompt, its summaries and what was pinned or given by hand.
-const HAS_ENTRIES: &str = "o.kind IN ('tool', 'refused', 'turn-end', 'said')
+/// A turn with something besides its prompt, its summaries, what was pinned or given by hand, and an answer that something pinned
+/// of the next turn is about.
+const HAS_ENTRIES: &str = "o.kind IN ('tool', 'refused', 'said')
+    OR (o.kind = 'turn-end' AND NOT EXISTS (SELECT 1 FROM entries JOIN observations AS next ON next.row = anchor
+        WHERE entries.session = o.session AND next.prompt = o.prompt + 1 AND is_pinned = 1))
     OR (o.kind = 'made' AND coalesce(o.data, '') || coalesce((SELECT data FROM payloads WHERE observation = o.row), '')
         LIKE '%\"is_pinned\":false%')
     OR (o.kind = 'entry' AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT 'by-hand'
@@ -211,6 +214,8 @@ fn release_entries(
     derived: &[&dyn store::Derived],
     turn: Key,
 ) -> Result<(), Error> {
+    // The next prompt may be told with what this turn ended with: `yes, take the second`.
+    let leaves_end = !pinned(transaction, (turn.0, turn.1 + 1))?.is_empty();
     let pinned = pinned(transaction, turn)?;
     let before = kept_row(transaction, turn)?;
     let kept = derive::load(transaction, turn)?.map(|turn| kept::keep(&turn)).unwrap_or_default();
@@ -219,11 +224,12 @@ fn release_entries(
     let mut gone: Vec<i64> = before.into_iter().collect();
     let mut select = transaction.prepare_cached(
         "SELECT o.row FROM observations AS o
-         WHERE o.session = ?1 AND o.prompt = ?2 AND (o.kind IN ('tool', 'refused', 'turn-end', 'said') OR (o.kind = 'entry'
+         WHERE o.session = ?1 AND o.prompt = ?2 AND (o.kind IN ('tool', 'refused', 'said') OR (o.kind = 'turn-end' AND NOT ?4)
+             OR (o.kind = 'entry'
              AND CASE WHEN json_valid(o.data) THEN o.data ->> '$.source' END IS NOT ?3
              AND o.row NOT IN (SELECT anchor FROM entries WHERE session = ?1 AND is_pinned = 1)))",
     )?;
-    for row in select.query_map(params![turn.0, turn.1, BY_HAND], |row| row.get(0))? {
+    for row in select.query_map(params![turn.0, turn.1, BY_HAND, leaves_end], |row| row.get(0))? {
         gone.push(row?);
     }
     let mut select = transaction.prepare_cached(
@@ -240,7 +246,8 @@ fn release_entries(
     rest.entries.iter_mut().for_each(|of| of.made.is_pinned = true);
     let place = place(transaction, turn)?;
     retain::delete(transaction, derived, &gone)?;
-    put(transaction, place, &rest)
+    // Of the answer that stays nothing is made again.
+    if leaves_end || !rest.is_empty() { put(transaction, place, &rest) } else { Ok(()) }
 }
 
 /// Keeps what was made of a turn, unless that is kept already.
@@ -249,8 +256,12 @@ fn keep(transaction: &Transaction<'_>, turn: Key) -> Result<(), Error> {
         return Ok(());
     }
     let Some(loaded) = derive::load(transaction, turn)? else { return Ok(()) };
+    let kept = kept::keep(&loaded);
+    if kept.is_empty() {
+        return Ok(());
+    }
     let place = place(transaction, turn)?;
-    put(transaction, place, &kept::keep(&loaded))
+    put(transaction, place, &kept)
 }
 
 fn kept_row(transaction: &Transaction<'_>, (session, prompt): Key) -> Result<Option<i64>, Error> {
@@ -303,7 +314,7 @@ fn place(transaction: &Transaction<'_>, (session, prompt): Key) -> Result<Option
 }
 
 fn put(transaction: &Transaction<'_>, place: Option<Place>, kept: &Kept) -> Result<(), Error> {
-    let Some(place) = place.filter(|_| !kept.is_empty()) else { return Ok(()) };
+    let Some(place) = place else { return Ok(()) };
     let data = Data::Kept(capture::Kept { kind: kept::KIND.into(), data: Cow::Owned(to_raw_value(kept)?) });
     let observation = Observation {
         platform: Some(place.platform.into()),
@@ -525,5 +536,110 @@ mod tests {
         let youngest: i64 = bench.store.connection().query_row(youngest, [], |row| row.get(0)).unwrap();
         assert_eq!(youngest, 1);
         assert!(bench.folder.path().join("wyren.db").exists());
+    }
+
+    /// Records a turn of a prompt, an edit and an answer.
+    fn says(bench: &Bench, name: &str, at: u64, prompt: &str, answer: &str) {
+        let asked = Prompt { text: prompt.to_owned().into(), ..Prompt::default() };
+        bench.put(&format!("p:{name}"), at, Data::Prompt(asked));
+        let input = to_raw_value(&json!({
+            "file_path": format!("/nowhere/p/{name}.rs"), "old_string": "a", "new_string": "PAYLOAD ".repeat(300),
+        }))
+        .unwrap();
+        let call = ToolCall { tool: "Edit".into(), input: Some(&input), ..ToolCall::default() };
+        bench.put(&format!("t:{name}"), at + 1, Data::Tool(call));
+        bench.kept("turn-end", &format!("e:{name}"), at + 2, &json!({"outcome": "done", "text": answer}));
+    }
+
+    const OFFER: &str = "The sessions are slow. I'd suggest using Redis for the tokens of ACME, since it expires keys by itself.";
+
+    fn everything(bench: &Bench) -> String {
+        let texts = "SELECT group_concat(coalesce(o.data, '') || coalesce(p.data, ''), char(10)) FROM observations AS o
+             LEFT JOIN payloads AS p ON p.observation = o.row";
+        let made = "SELECT group_concat(title || detail, char(10)) FROM entries";
+        let summaries = "SELECT group_concat(request, char(10)) FROM summaries";
+        let all = [texts, made, summaries].map(|sql| {
+            let text: Option<String> = bench.store.connection().query_row(sql, [], |row| row.get(0)).unwrap();
+            text.unwrap_or_default()
+        });
+        all.join("\n")
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_quoted_by_what_was_kept_or_shown_of_the_next_turn() {
+        let long = format!("Keep Postgres. {}", "The reasons are in the notes of the last week. ".repeat(20));
+        // Whether payloads were let go, the next prompt, and whether what was kept of its turn stays.
+        for (is_old, next, is_left) in
+            [(true, "no, keep Postgres", false), (false, "no, keep Postgres", false), (true, &*long, true)]
+        {
+            let mut bench = Bench::new();
+            let at = NOW - 100 * DAY;
+            says(&bench, "offer", at, "why are the sessions slow?", OFFER);
+            says(
+                &bench,
+                "next",
+                at + 1_000,
+                next,
+                "We decided: Postgres keeps the tokens, as it did before.",
+            );
+            says(&bench, "third", at + 2_000, "write it down", "It is written down.");
+            bench.drain();
+            if is_old {
+                bench.release(Limits { payload_days: Some(90), ..Limits::default() });
+                assert_eq!(bench.payloads(), 0);
+            }
+            let quoting = "SELECT count(*) FROM entries JOIN observations AS o ON o.row = turn
+                 WHERE o.id = 'p:next' AND title || detail LIKE '%ACME%'";
+            let quoting: i64 = bench.store.connection().query_row(quoting, [], |row| row.get(0)).unwrap();
+            assert_eq!(quoting > 0, !is_left, "{next}");
+            let shown =
+                read::entries_where(&bench.store, "e.title LIKE '%Postgres%' ORDER BY e.at, e.id", [])
+                    .unwrap();
+            let pinned = shown.iter().find(|entry| entry.title.contains("as it did")).unwrap().id.clone();
+            let index = json!({"hook": "session-start-recall", "form": "context", "text": format!("{}  {}", shown[0].id, shown[0].title)});
+            bench.kept("told", "n:1", NOW, &index);
+            bench.kept("amend", "a:1", NOW, &json!({"entry": pinned, "pinned": true}));
+            bench.drain();
+            let selection = Selection {
+                ids: ["p:offer", "t:offer", "e:offer"].map(str::to_owned).to_vec(),
+                ..Selection::default()
+            };
+            let notes = bench.folder.path().join("forgotten");
+            selection.forget(&mut bench.store, &bench.spool, &notes, Timestamp::from_millis(NOW)).unwrap();
+            bench.drain();
+            let left = everything(&bench);
+            assert!(!left.contains("ACME"), "{next}: {left}");
+            let found = read::entries_where(&bench.store, "e.is_pinned = 1", []).unwrap();
+            assert_eq!(found.len(), 1, "what the turn itself decided stays pinned");
+            let kept = |id: &str| {
+                let count = "SELECT count(*) FROM observations WHERE kind = 'made' AND id = ?1";
+                bench.store.connection().query_row(count, [id], |row| row.get::<_, i64>(0)).unwrap() > 0
+            };
+            assert_eq!((kept("k:p:next"), kept("k:p:third")), (is_left, is_old), "{next}");
+        }
+    }
+
+    #[test]
+    fn what_is_pinned_outlives_the_answer_that_it_is_about() {
+        let mut bench = Bench::new();
+        let at = NOW - 400 * DAY;
+        says(&bench, "offer", at, "why are the sessions slow?", OFFER);
+        let asked = Prompt { text: "no, keep Postgres".into(), ..Prompt::default() };
+        bench.put("p:next", at + 1_000, Data::Prompt(asked));
+        bench.kept("turn-end", "e:next", at + 1_001, &json!({"outcome": "done", "text": "Postgres stays."}));
+        bench.drain();
+        let decided = read::entries_where(&bench.store, "e.title LIKE '%→ no, keep Postgres'", []).unwrap();
+        assert_eq!(decided.len(), 1, "{:?}", bench.titles());
+        let asked = Prompt { text: "pin that".into(), ..Prompt::default() };
+        bench.put("p:last", NOW - 1, Data::Prompt(asked));
+        bench.kept("amend", "a:1", NOW, &json!({"entry": decided[0].id, "pinned": true}));
+        bench.drain();
+        let limits = Limits { entry_days: Some(365), ..Limits::default() };
+        assert_eq!(bench.release(limits).entries, 2);
+        bench.make_anew();
+        let left = read::entries_where(&bench.store, "e.title NOT LIKE '%pin that%'", []).unwrap();
+        let left: Vec<(&str, &str)> = left.iter().map(|entry| (&*entry.id, &*entry.title)).collect();
+        assert_eq!(left, [(&*decided[0].id, &*decided[0].title)]);
+        assert_eq!(bench.release(limits).entries, 0, "once is enough");
     }
 }

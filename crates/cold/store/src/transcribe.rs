@@ -233,6 +233,7 @@ impl Reading<'_> {
     }
 
     fn prompt(&mut self, offset: u64, place: &Whereabouts, asked: &Asked<'_>, text: &str, is_recorded: bool) {
+        let after_private = self.told.turn.is_private;
         self.end_turn();
         let is_private = privacy::strip(text).wholly_private || self.rules.left_out(asked.prompt_id);
         self.told.prompts.push((place.at, is_private));
@@ -258,6 +259,7 @@ impl Reading<'_> {
             text: shrink::text(text.trim()),
             permission_mode: asked.mode.map(Cow::from),
             branch: branch.map(Cow::from),
+            after_private,
         });
         if let Ok(data) = data.json() {
             let platform = Some(place.platform.unwrap_or(capture::CLAUDE_CODE).into());

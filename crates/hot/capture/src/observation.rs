@@ -79,6 +79,9 @@ pub struct Prompt<'a> {
     /// The branch that HEAD named; absent outside a repository and on a detached HEAD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Cow<'a, str>>,
+    /// Whether a prompt that was not recorded came before it: it answers nothing that was.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_private: bool,
 }
 
 /// A call of a tool, and its result.

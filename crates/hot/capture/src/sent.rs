@@ -140,9 +140,10 @@ pub fn prompt(prompt: &str, scene: &Scene<'_>, rules: &Rules, spool: Spool) -> R
     }
     let is_private = privacy::strip(prompt).wholly_private;
     // Noted wherever the session is: it may go on in a folder that is recorded.
-    if let Err(error) = spool.set_private(scene.session, is_private) {
-        return Err(if is_private { Error::Private(error) } else { error.into() });
-    }
+    let after_private = match spool.set_private(scene.session, is_private) {
+        Ok(after_private) => after_private,
+        Err(error) => return Err(if is_private { Error::Private(error) } else { error.into() }),
+    };
     let place = match Place::at(rules, scene, spool.clone()) {
         Ok(place) => place,
         Err(why) => return leave_out(is_private, scene, &spool, why),
@@ -152,6 +153,7 @@ pub fn prompt(prompt: &str, scene: &Scene<'_>, rules: &Rules, spool: Spool) -> R
         text: if prompt.is_empty() { MEDIA_PROMPT.into() } else { shrink::text(prompt) },
         permission_mode: scene.permission_mode.map(Cow::from),
         branch: branch.map(Cow::from),
+        after_private,
     });
     let prompt_id = named(scene.prompt_id);
     let id = prompt_id.as_ref().map_or_else(|| scene.unique_id.clone(), |id| format!("p:{id}"));

@@ -84,14 +84,15 @@ impl Spool {
         Ok(Line { session, file, text })
     }
 
-    /// Notes whether the session's last prompt was wholly private: then nothing under it is recorded.
-    pub fn set_private(&self, session: &str, is_private: bool) -> Result<(), Error> {
+    /// Notes whether the session's last prompt was wholly private: then nothing under it is recorded. Says whether the one before
+    /// it was and this one is not.
+    pub fn set_private(&self, session: &str, is_private: bool) -> Result<bool, Error> {
         let folder = self.session_folder(session);
         let marker = folder.join(PRIVATE_MARKER);
         let done = if is_private {
-            files::open_append(&marker).map(|_| ())
+            files::open_append(&marker).map(|_| false)
         } else {
-            files::remove_if_there(&marker).map(|_| ())
+            files::remove_if_there(&marker)
         };
         done.map_err(|error| Error::of(&marker, error))
     }
@@ -268,10 +269,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::new(folder.path().join("spool"));
         assert!(!spool.is_private("s"));
-        spool.set_private("s", true).unwrap();
+        assert!(!spool.set_private("s", true).unwrap());
         assert!(spool.is_private("s") && !spool.is_private("other"));
-        spool.set_private("s", false).unwrap();
+        assert!(spool.set_private("s", false).unwrap());
         assert!(!spool.is_private("s"));
+        assert!(!spool.set_private("s", false).unwrap());
     }
 
     #[cfg(target_os = "linux")]

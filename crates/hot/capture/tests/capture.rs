@@ -195,6 +195,14 @@ fn the_last_prompt_decides() {
         .map(|event| event["data"]["text"].as_str().or(event["data"]["input"]["command"].as_str()).unwrap())
         .collect();
     assert_eq!(texts, ["open", "one", "partly  open", "three"]);
+    desk.prompt("go on");
+    let marks: Vec<bool> = desk
+        .observations()
+        .iter()
+        .filter(|event| event["kind"] == "prompt")
+        .map(|event| event["data"]["after_private"] == true)
+        .collect();
+    assert_eq!(marks, [false, true, false], "what an answer cannot be about");
 }
 
 #[test]

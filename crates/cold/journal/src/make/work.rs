@@ -526,8 +526,12 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     let part = main.map(|at| &story.parts[at]);
     let has_work = part.is_some_and(|part| part.calls > 0 && works(part, true, words));
     let answers = story.parts.iter().flat_map(|part| &part.answers);
-    let answers: Vec<(&Observed, String, String)> = answers
-        .map(|(observed, answer)| (*observed, answer.line(MOST_LINE), answer.line(MOST_TITLE)))
+    // People have amended and pinned these under ids of plainer words, which hold for as long as there are entries.
+    let answers: Vec<(&Observed, String, String, String)> = answers
+        .map(|(observed, answer)| {
+            let named = format!("{} → {}", answer.question, answer.answer);
+            (*observed, answer.line(MOST_LINE), answer.line(MOST_TITLE), named)
+        })
         .collect();
     let mut found: Vec<(&Observed, &str, &str)> = Vec::new();
     let prompt = story.prompt.or(story.said.first().copied());
@@ -544,7 +548,7 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
             words.prompt.discoveries.iter().take(1).map(|text| (prompt, Kind::DISCOVERY, text.as_str())),
         );
     }
-    found.extend(answers.iter().map(|(observed, text, _)| (*observed, Kind::DECISION, text.as_str())));
+    found.extend(answers.iter().map(|(observed, text, ..)| (*observed, Kind::DECISION, text.as_str())));
     // The answer to a question is a discovery as a whole; it has its line.
     if let Some(end) = story.end.filter(|_| has_work) {
         found.extend(
@@ -568,14 +572,18 @@ fn settled(turn: &Turn, story: &Story<'_>, words: &Words<'_>, main: Option<usize
     }
     let mut entries: Vec<(i64, Entry)> = Vec::new();
     for (observed, kind, text) in found {
-        let answered = answers.iter().find(|(_, whole, _)| whole == text).map(|(.., title)| title.clone());
-        let title = answered.unwrap_or_else(|| prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE));
+        let answered = answers.iter().find(|(_, whole, ..)| whole == text);
+        let title = answered.map_or_else(
+            || prose::cut(&sanitize::one_line(text, MOST_LINE), MOST_TITLE),
+            |(.., title, _)| title.clone(),
+        );
+        let named = answered.map_or(text, |(.., named)| named);
         if entries.iter().any(|(_, entry)| entry.title == title) {
             continue;
         }
         let facts = if title == text { Vec::new() } else { vec![text.to_owned()] };
         let mut entry = Entry {
-            id: entry_id(&turn.platform, &turn.session, &format!("{kind} {text}"), &observed.id),
+            id: entry_id(&turn.platform, &turn.session, &format!("{kind} {named}"), &observed.id),
             at: observed.at,
             kind: kind.to_owned(),
             title,

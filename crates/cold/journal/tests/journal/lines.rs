@@ -157,6 +157,26 @@ fn an_answer_to_an_offer_is_a_decision_with_what_was_offered() {
 }
 
 #[test]
+fn an_answer_after_a_private_prompt_is_about_nothing_that_was_recorded() {
+    for (data, is_decided) in [
+        (json!({"text": "no, keep Postgres", "after_private": true}), false),
+        (json!({"text": "no, keep Postgres", "after_private": false}), true),
+    ] {
+        let mut bench = Bench::new();
+        bench.prompt("Where should the sessions of the shop go?").done(
+            "Both would work. I'd suggest using Redis for the sessions, since it expires keys by itself.",
+        );
+        bench.put("prompt", data).done("Fine, they stay there.");
+        let lines = bench.lines();
+        assert_eq!(
+            lines.iter().any(|line| line.contains("Redis") && line.contains("Postgres")),
+            is_decided,
+            "{lines:#?}"
+        );
+    }
+}
+
+#[test]
 fn a_prompt_that_names_nothing_is_told_with_the_one_before() {
     let mut bench = Bench::new();
     bench

@@ -74,7 +74,7 @@ fn is_replaced(first: Turn, second: Turn) -> bool {
 }
 
 /// Another piece of work is not the same because it is in the same file, the same function or told in the same words.
-const UNRELATED: [(&str, Turn, Turn); 10] = [
+const UNRELATED: [(&str, Turn, Turn); 13] = [
     (
         "two flags of one function",
         |bench| {
@@ -229,6 +229,69 @@ const UNRELATED: [(&str, Turn, Turn); 10] = [
         },
     ),
     (
+        "long answers to long questions that differ in their last word",
+        |bench| {
+            bench
+                .prompt("Build the export")
+                .answered(
+                    "Which format should the export in the admin area have for dates?",
+                    "The one that the accounting program of the head office reads today without a converter",
+                )
+                .done("It is built.");
+        },
+        |bench| {
+            bench
+                .prompt("Build the import")
+                .answered(
+                    "Which format should the export in the admin area have for amounts?",
+                    "Whole cents and no separators, since the bank's import takes nothing else at the moment",
+                )
+                .done("It is built.");
+        },
+    ),
+    (
+        "the same long answer to long questions that differ in their last word",
+        |bench| {
+            bench
+                .prompt("Build the export")
+                .answered(
+                    "Which format should the export in the admin area have for dates?",
+                    "The one that the accounting program of the head office reads today without a converter",
+                )
+                .done("It is built.");
+        },
+        |bench| {
+            bench
+                .prompt("Build the import")
+                .answered(
+                    "Which format should the export in the admin area have for amounts?",
+                    "The one that the accounting program of the head office reads today without a converter",
+                )
+                .done("It is built.");
+        },
+    ),
+    (
+        "answers to questions that differ behind what is kept of them",
+        |bench| {
+            let reasons =
+                "the archive is read by three programs of which nobody knows the source any more ".repeat(5);
+            let question = format!("Since {reasons}, which format should have the dates?");
+            bench
+                .prompt("Build the export")
+                .answered(&question, "The old one, as today")
+                .done("It is built.");
+        },
+        |bench| {
+            let reasons =
+                "the archive is read by three programs of which nobody knows the source any more ".repeat(5);
+            let question = format!("Since {reasons}, which format should have the amounts?");
+            bench
+                .prompt("Build the import")
+                .answered(&question, "The old one, as today")
+                .done("It is built.");
+        },
+    ),
+    (
         "answers to a question that says nothing",
         |bench| {
             bench
@@ -261,7 +324,7 @@ const UNRELATED: [(&str, Turn, Turn); 10] = [
 ];
 
 /// The same done again, or undone.
-const REPLACED: [(&str, Turn, Turn); 8] = [
+const REPLACED: [(&str, Turn, Turn); 9] = [
     (
         "the same command",
         |bench| {
@@ -404,6 +467,27 @@ const REPLACED: [(&str, Turn, Turn); 8] = [
         },
     ),
     (
+        "another long answer to the same long question",
+        |bench| {
+            bench
+                .prompt("Build the export")
+                .answered(
+                    "Which format should the export in the admin area have for dates?",
+                    "The one that the accounting program of the head office reads today without a converter",
+                )
+                .done("It is built.");
+        },
+        |bench| {
+            bench
+                .prompt("Three workers now")
+                .answered(
+                    "Which format should the export in the admin area have for dates?",
+                    "Years first and with dashes, since the bank's import takes nothing else at the moment",
+                )
+                .done("It is built.");
+        },
+    ),
+    (
         "the same answer again",
         |bench| {
             bench
@@ -467,6 +551,15 @@ fn the_users_answers_to_questions_are_decisions() {
             .find(|entry| entry.title.starts_with(title))
             .unwrap_or_else(|| panic!("{title}: {decided:#?}"));
         assert!(entry.title.ends_with(answer) && entry.title.chars().count() <= 160, "{}", entry.title);
+    }
+    let named: Vec<&str> = decided.iter().map(|entry| entry.id.as_str()).collect();
+    let expected = [
+        ("tool:2", format!("decision {long} → Object store in the first region")),
+        ("tool:3", "decision Which fields may be searched? → Name, Street".to_owned()),
+    ];
+    for (call, kind) in expected {
+        let id = journal::entry_id("claude-code", "s", &kind, call);
+        assert!(named.contains(&id.as_str()), "people know {kind} by {id}: {named:?}");
     }
     let all = format!("{entries:?}");
     assert!(all.contains("the user did not answer \\\"Deploy now?\\\""), "{all}");

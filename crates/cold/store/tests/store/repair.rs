@@ -290,6 +290,10 @@ fn what_is_private_secret_or_excluded_does_not_come_back_from_transcripts() {
     let stored = serde_json::to_string(&exported(&data.store())).unwrap();
     assert!(!stored.contains("hidden") && !stored.contains(&key), "{stored}");
     assert!(stored.contains("seen") && stored.contains("[redacted:"), "{stored}");
+    assert!(
+        stored.contains(r#"after_private\":true"#) || stored.contains(r#""after_private":true"#),
+        "{stored}"
+    );
 
     destroy(&data);
     assert_eq!(repair_with(&data, &[("CLAUDE_MEM_EXCLUDED_PROJECTS", "/home/dev/**")]).from_transcripts, 0);

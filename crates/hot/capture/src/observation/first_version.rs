@@ -37,6 +37,7 @@ pub(super) fn read(line: &[u8]) -> Option<Observation<'_>> {
             text: line.prompt.unwrap_or_default(),
             permission_mode: None,
             branch: None,
+            after_private: false,
         }),
         "tool" => Data::Tool(ToolCall {
             tool: line.tool.unwrap_or_default(),
