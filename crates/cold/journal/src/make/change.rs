@@ -55,6 +55,8 @@ pub(super) struct Change {
     pub(super) is_staged: bool,
     /// What it was when it was committed last.
     settled: Option<Box<Change>>,
+    /// Whether the last commit is the only one that has it.
+    is_of_last_commit: bool,
     /// What it was when it was put away with `git stash`.
     pub(super) stashed: Option<Box<Change>>,
     added: usize,
@@ -153,7 +155,20 @@ impl Change {
     /// Takes note of a commit.
     pub(super) fn settle(&mut self) {
         self.is_staged = false;
+        self.is_of_last_commit = self.settled.is_none();
         self.settled = Some(Box::new(Self { settled: None, stashed: None, ..self.clone() }));
+    }
+
+    /// Takes note of a commit that does not have it.
+    pub(super) fn pass_by(&mut self) {
+        self.is_of_last_commit = false;
+    }
+
+    /// Takes note that the last commit was reverted. What an earlier commit of the turn has as well is still changed.
+    pub(super) fn revert(&mut self) {
+        if self.is_of_last_commit {
+            self.undo();
+        }
     }
 
     /// Goes back to what was committed. A new file that git does not know stays.
@@ -166,7 +181,12 @@ impl Change {
     fn go_back(&mut self) {
         match self.settled.take() {
             Some(settled) => {
-                *self = Self { settled: Some(settled.clone()), stashed: self.stashed.take(), ..*settled }
+                *self = Self {
+                    settled: Some(settled.clone()),
+                    stashed: self.stashed.take(),
+                    is_of_last_commit: self.is_of_last_commit,
+                    ..*settled
+                }
             }
             None => self.is_restored = true,
         }
@@ -176,6 +196,7 @@ impl Change {
     pub(super) fn undo(&mut self) {
         if !self.is_untracked() {
             self.settled = None;
+            self.is_of_last_commit = false;
             self.is_restored = true;
         }
     }
@@ -205,6 +226,7 @@ impl Change {
             is_staged: self.is_staged,
             renamed_from: self.renamed_from.take(),
             settled: self.settled.take(),
+            is_of_last_commit: self.is_of_last_commit,
             stashed: self.stashed.take(),
             ..Self::default()
         };
