@@ -143,8 +143,9 @@ pub fn recap(material: &Material) -> Vec<Line> {
         let later = &entries[number + 1..];
         let part = match part(entry) {
             // Work was done, whatever it failed at for a while.
-            Part::Open if is_put_right(entry, later) && is_work(entry) => Part::Done,
-            Part::Open if is_put_right(entry, later) => continue,
+            Part::Open if !is_put_right(entry, later) => Part::Open,
+            Part::Open if is_work(entry) => Part::Done,
+            Part::Open => continue,
             part => part,
         };
         let line = |part: Part, text: String, about: &str| Line {
@@ -166,8 +167,8 @@ pub fn recap(material: &Material) -> Vec<Line> {
             .collect::<Vec<_>>()
             .join(PHRASES);
         lines.push(line(part, text, about));
-        let still = (part == Part::Done && !is_put_right(entry, later)).then(|| failing(entry)).into_iter();
-        lines.extend(still.flatten().map(|phrase| line(Part::Open, phrase.to_owned(), "")));
+        let still = failing(entry).filter(|_| part == Part::Done && !is_put_right(entry, later));
+        lines.extend(still.map(|phrase| line(Part::Open, phrase.to_owned(), "")));
     }
     for (_, summary) in &material.summaries {
         let has_it = |entry: &&Entry| summary.source == Source::Rules && tells(entry, &summary.learned);
@@ -372,12 +373,12 @@ fn is_committed(entry: &Entry) -> bool {
 /// Returns whether a later entry succeeded with what this one failed at: the same checks or command; where it does not say
 /// which, a change of the same file.
 fn is_put_right(failed: &Entry, later: &[&Entry]) -> bool {
-    let changed = |entry: &Entry| -> BTreeSet<String> {
-        entry.files.iter().filter(|file| file.is_changed).map(|file| file.path.clone()).collect()
-    };
-    let files = changed(failed);
+    fn changed(entry: &Entry) -> impl Iterator<Item = &str> {
+        entry.files.iter().filter(|file| file.is_changed).map(|file| file.path.as_str())
+    }
+    let files: BTreeSet<&str> = changed(failed).collect();
     let checks: Vec<&str> = phrases(failed).filter_map(check_that_fails).collect();
-    let is_same_file = |entry: &Entry| !files.is_disjoint(&changed(entry));
+    let is_same_file = |entry: &Entry| changed(entry).any(|path| files.contains(path));
     let is_same_command =
         |entry: &Entry| entry.detail.commands.iter().any(|command| failed.detail.commands.contains(command));
     // The tests of one package say nothing about those of another.
@@ -386,7 +387,7 @@ fn is_put_right(failed: &Entry, later: &[&Entry]) -> bool {
         is_whole || is_same_command(entry) || is_same_file(entry) || failed.detail.commands.is_empty()
     };
     let has_passed = |name: &&str| {
-        later.iter().any(|entry| is_about(entry) && phrases(entry).any(|phrase| says_passed(phrase, name)))
+        later.iter().any(|entry| phrases(entry).any(|phrase| says_passed(phrase, name)) && is_about(entry))
     };
     if !checks.is_empty() && checks.iter().all(has_passed) {
         return true;
@@ -445,8 +446,13 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 fn alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
-    let all = one.union(other).count();
-    all > 0 && one.intersection(other).count() * 100 >= all * ALIKE
+    // Most pairs are told apart by how many words they have.
+    let (fewer, more) = (one.len().min(other.len()), one.len().max(other.len()));
+    if more == 0 || fewer * 100 < more * ALIKE {
+        return false;
+    }
+    let shared = one.intersection(other).count();
+    shared * 100 >= (fewer + more - shared) * ALIKE
 }
 
 #[cfg(test)]
@@ -654,6 +660,19 @@ mod tests {
             let done = texts(&material, Part::Done).iter().any(|text| text.contains("a.rs: `retry` (+9)"));
             assert_eq!((open, done), (is_open, !is_open), "{title}");
         }
+    }
+
+    #[test]
+    fn a_year_of_work_is_one_recap() {
+        let work = |at: u64| {
+            let files =
+                (0..5).map(|file| File { path: format!("src/{at}/{file}.rs"), is_changed: true }).collect();
+            Entry {
+                files,
+                ..green(at, "change", &format!("src/{at}.rs: change {at}word"), &format!("make {at}"))
+            }
+        };
+        assert_eq!(texts(&of((0..3_000).map(work).collect()), Part::Done).len(), 3_000);
     }
 
     #[test]

@@ -2,13 +2,18 @@
 
 use super::symbol::{Definition, Language};
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How many symbols of a file are kept: a turn that writes a file of a thousand functions is about the file.
 const MOST_SYMBOLS: usize = 40;
+/// How many definitions go, or come, in one piece of a patch at most for renames to be looked for: each is compared with each, and a file
+/// that a program wrote anew has thousands.
+const MOST_TO_RENAME: usize = 300;
 /// How many words of added lines are kept that were nowhere around before, and how long a change may be for them to say much.
 const MOST_WORDS: usize = 2;
 const MOST_LINES_OF_WORDS: usize = 30;
+/// With how many removed lines that begin alike an added one is compared for a value.
+const MOST_COMPARED: usize = 500;
 /// A word that is shorter says nothing by itself.
 const FEWEST_CHARS: usize = 8;
 /// A value that is shown with what it was before is at most this long.
@@ -50,6 +55,8 @@ pub(super) struct Change {
     pub(super) is_staged: bool,
     /// What it was when it was committed last.
     settled: Option<Box<Change>>,
+    /// Whether the last commit is the only one that has it.
+    is_of_last_commit: bool,
     /// What it was when it was put away with `git stash`.
     pub(super) stashed: Option<Box<Change>>,
     added: usize,
@@ -148,7 +155,20 @@ impl Change {
     /// Takes note of a commit.
     pub(super) fn settle(&mut self) {
         self.is_staged = false;
+        self.is_of_last_commit = self.settled.is_none();
         self.settled = Some(Box::new(Self { settled: None, stashed: None, ..self.clone() }));
+    }
+
+    /// Takes note of a commit that does not have it.
+    pub(super) fn pass_by(&mut self) {
+        self.is_of_last_commit = false;
+    }
+
+    /// Takes note that the last commit was reverted. What an earlier commit of the turn has as well is still changed.
+    pub(super) fn revert(&mut self) {
+        if self.is_of_last_commit {
+            self.undo();
+        }
     }
 
     /// Goes back to what was committed. A new file that git does not know stays.
@@ -161,7 +181,12 @@ impl Change {
     fn go_back(&mut self) {
         match self.settled.take() {
             Some(settled) => {
-                *self = Self { settled: Some(settled.clone()), stashed: self.stashed.take(), ..*settled }
+                *self = Self {
+                    settled: Some(settled.clone()),
+                    stashed: self.stashed.take(),
+                    is_of_last_commit: self.is_of_last_commit,
+                    ..*settled
+                }
             }
             None => self.is_restored = true,
         }
@@ -171,6 +196,7 @@ impl Change {
     pub(super) fn undo(&mut self) {
         if !self.is_untracked() {
             self.settled = None;
+            self.is_of_last_commit = false;
             self.is_restored = true;
         }
     }
@@ -200,6 +226,7 @@ impl Change {
             is_staged: self.is_staged,
             renamed_from: self.renamed_from.take(),
             settled: self.settled.take(),
+            is_of_last_commit: self.is_of_last_commit,
             stashed: self.stashed.take(),
             ..Self::default()
         };
@@ -273,29 +300,38 @@ impl Change {
         }
         let removed = definitions(language, hunk, '-');
         let added = definitions(language, hunk, '+');
-        let is_in = |list: &[Definition], name: &str| list.iter().any(|definition| definition.name == name);
+        let names_before: HashSet<&str> = removed.iter().map(|definition| definition.name.as_str()).collect();
+        let names_after: HashSet<&str> = added.iter().map(|definition| definition.name.as_str()).collect();
         let gone: Vec<&Definition> =
-            removed.iter().filter(|definition| !is_in(&added, &definition.name)).collect();
+            removed.iter().filter(|definition| !names_after.contains(definition.name.as_str())).collect();
         let new: Vec<&Definition> =
-            added.iter().filter(|definition| !is_in(&removed, &definition.name)).collect();
+            added.iter().filter(|definition| !names_before.contains(definition.name.as_str())).collect();
         let named = |definition: &Definition| whole.get(&definition.name).unwrap_or(&definition.name).clone();
-        let mut others: Vec<&Definition> = new;
+        let is_looked_for = (1..=MOST_TO_RENAME).contains(&gone.len()) && new.len() <= MOST_TO_RENAME;
+        let side = |mark| if is_looked_for { side(language, hunk, mark) } else { Vec::new() };
+        let (before, after) = (side('-'), side('+'));
+        let with_block = |definition| (definition, block(language, &after, definition));
+        let mut others: Vec<(&Definition, Option<Block<'_>>)> = new.into_iter().map(with_block).collect();
         for one in gone {
-            let is_same = |other: &&Definition| {
+            let old = block(language, &before, one);
+            let is_same = |(other, new): &(&Definition, Option<Block<'_>>)| {
                 other.indent == one.indent
                     && other.is_outer == one.is_outer
-                    && is_renamed(language, hunk, one, other)
+                    && old
+                        .as_ref()
+                        .zip(new.as_ref())
+                        .is_some_and(|(old, new)| is_renamed((one, old), (other, new)))
             };
             let Some(at) = others.iter().position(is_same) else {
                 self.touch(&named(one), How::Removed);
                 continue;
             };
-            let other = others.remove(at);
+            let (other, _) = others.remove(at);
             let (from, to) = (named(one), named(other));
             self.symbols.retain(|(name, how)| *name != from || *how != How::Changed);
             self.touch(&to, How::Renamed(one.name.clone()));
         }
-        others.iter().for_each(|definition| self.touch(&named(definition), How::Added));
+        others.iter().for_each(|(definition, _)| self.touch(&named(definition), How::Added));
     }
 
     /// Finds the keys that are new or gone, the outermost of each.
@@ -325,15 +361,20 @@ impl Change {
         };
         let (removed, added) = (on('-'), on('+'));
         for (keys, others, how) in [(&added, &removed, How::Added), (&removed, &added, How::Removed)] {
+            let others: HashSet<&String> = others.iter().collect();
             let only: Vec<&String> = keys.iter().filter(|key| !others.contains(key)).collect();
             for key in &only {
-                let is_within = only.iter().any(|other| key.starts_with(&format!("{other}.")));
-                // What is around the patch is known to the walk alone.
-                let is_it = |name: &str| name == key.as_str() || name.ends_with(&format!(".{key}"));
-                match self.symbols.iter().position(|(name, how)| is_it(name) && *how == How::Changed) {
-                    Some(at) if is_within => drop(self.symbols.remove(at)),
-                    Some(at) => self.symbols[at].1 = how.clone(),
-                    None => {}
+                // What is around the patch is known to the walk alone; of several, what this patch touched comes last.
+                let is_it = |name: &str| {
+                    name.strip_suffix(key.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+                };
+                let known = self.symbols.iter().rposition(|(name, how)| is_it(name) && *how == How::Changed);
+                let Some(at) = known else { continue };
+                let is_in = |other: &str| key.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+                if only.iter().any(|other| is_in(other)) {
+                    self.symbols.remove(at);
+                } else {
+                    self.symbols[at].1 = how.clone();
                 }
             }
         }
@@ -446,9 +487,12 @@ impl Change {
             hunk.lines.iter().filter(|line| !line.starts_with('+')).map(String::as_str).collect();
         for line in hunk.lines.iter().filter_map(|line| line.strip_prefix('+')) {
             for word in compound_words(line) {
+                if self.words.len() >= MOST_SYMBOLS {
+                    return;
+                }
                 let is_known = before.iter().any(|line| line.contains(word))
                     || self.words.iter().any(|known| known.split('(').next() == Some(word));
-                if !is_known && self.words.len() < MOST_SYMBOLS {
+                if !is_known {
                     self.words.push(called(line, word));
                 }
             }
@@ -525,48 +569,53 @@ fn called(line: &str, word: &str) -> String {
 
 /// Returns whether two definitions are one with another name: what is in them is the same for the most part, or where nothing of
 /// that is in the patch, their own lines are.
-fn is_renamed(language: Language, hunk: &Hunk, one: &Definition, other: &Definition) -> bool {
-    let (Some((head, old)), Some((new_head, new))) =
-        (block(language, hunk, '-', one), block(language, hunk, '+', other))
-    else {
-        return false;
-    };
+fn is_renamed((one, old): (&Definition, &Block<'_>), (other, new): (&Definition, &Block<'_>)) -> bool {
+    let ((head, old), (new_head, new)) = (old, new);
     let renamed = |line: &str| line.replace(&one.name, &other.name);
     if old.is_empty() && new.is_empty() {
         // `fn a() {` says nothing about what it is.
         return renamed(head).trim() == new_head.trim();
     }
-    let mut rest: Vec<&str> = new.clone();
+    let mut rest: HashMap<&str, usize> = HashMap::new();
+    new.iter().for_each(|line| *rest.entry(line).or_default() += 1);
     let mut same = 0;
     for line in old.iter().map(|line| renamed(line)) {
-        if let Some(at) = rest.iter().position(|other| *other == line) {
-            rest.swap_remove(at);
+        if let Some(count) = rest.get_mut(line.as_str()).filter(|count| **count > 0) {
+            *count -= 1;
             same += 1;
         }
     }
     same * 2 >= old.len().max(new.len())
 }
 
-/// Returns the line of a definition on one side of a patch, and the lines in it that say something.
+/// The line of a definition, and the lines in it that say something.
+type Block<'h> = (&'h str, Vec<&'h str>);
+
+/// Returns the lines of one side of a patch, with what they define.
+fn side(language: Language, hunk: &Hunk, mark: char) -> Vec<(&str, Option<Definition>)> {
+    let lines = hunk.lines.iter().filter_map(|line| line.strip_prefix(mark).or(line.strip_prefix(' ')));
+    lines.map(|line| (line, language.definition(line))).collect()
+}
+
+/// Finds a definition on one side of a patch.
 fn block<'h>(
     language: Language,
-    hunk: &'h Hunk,
-    mark: char,
+    side: &[(&'h str, Option<Definition>)],
     definition: &Definition,
-) -> Option<(&'h str, Vec<&'h str>)> {
-    let mut lines = hunk.lines.iter().filter_map(|line| line.strip_prefix(mark).or(line.strip_prefix(' ')));
-    let head = lines.find(|line| language.definition(line).as_ref() == Some(definition))?;
+) -> Option<Block<'h>> {
+    let mut lines = side.iter();
+    let (head, _) = lines.find(|(_, found)| found.as_ref() == Some(definition))?;
     if head.trim_end().ends_with([';', ',']) {
         return Some((head, Vec::new()));
     }
     let is_prose = language == Language::Markdown;
-    let is_inside = |line: &&str| {
-        language.definition(line).is_none_or(|other| other.indent > definition.indent)
+    let is_inside = |(line, found): &&(&str, Option<Definition>)| {
+        found.as_ref().is_none_or(|other| other.indent > definition.indent)
             && (is_prose
                 || line.trim().is_empty()
                 || line.len() - line.trim_start().len() >= definition.indent)
     };
-    let inside = lines.take_while(is_inside).map(str::trim);
+    let inside = lines.take_while(is_inside).map(|(line, _)| line.trim());
     Some((head, inside.filter(|line| line.contains(char::is_alphanumeric)).collect()))
 }
 
@@ -583,30 +632,54 @@ fn definitions(language: Language, hunk: &Hunk, mark: char) -> Vec<Definition> {
 fn values(hunk: &Hunk) -> HashMap<usize, Value> {
     let removed: Vec<&str> = hunk.lines.iter().filter_map(|line| line.strip_prefix('-')).collect();
     let added = hunk.lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.strip_prefix('+')?)));
+    // Lines that differ in a value alone begin alike, up to it: no line is compared with all others.
+    let mut assigned_before: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut words_before: HashMap<(&str, usize), Vec<Vec<&str>>> = HashMap::new();
+    for line in removed {
+        if let Some((name, value)) = assigned(line) {
+            assigned_before.entry(name).or_default().push(value);
+        }
+        let words = words(line);
+        if let Some(first) = words.first() {
+            words_before.entry((first, words.len())).or_default().push(words);
+        }
+    }
     let value = |line: &str| {
-        let set = || removed.iter().find_map(|before| set_anew(before, line));
-        set().or_else(|| removed.iter().find_map(|before| counted_anew(before, line)))
+        let set = || {
+            let (name, after) = assigned(line)?;
+            assigned_before
+                .get(name)?
+                .iter()
+                .take(MOST_COMPARED)
+                .find_map(|before| set_anew(name, before, after))
+        };
+        let counted = || {
+            let after = words(line);
+            let same = words_before.get(&(*after.first()?, after.len()))?;
+            same.iter().take(MOST_COMPARED).find_map(|before| counted_anew(before, &after))
+        };
+        set().or_else(counted)
     };
     added.filter_map(|(at, line)| Some((at, value(line)?))).collect()
 }
 
-/// Returns what a line sets anew that is the same up to a `=` or `:`, with a short value behind it.
-fn set_anew(before: &str, after: &str) -> Option<Value> {
-    let ((known, before), (name, after)) = (assigned(before)?, assigned(after)?);
+/// Returns what two lines set that are the same up to a `=` or `:`, with a short value behind it.
+fn set_anew(name: &str, before: &str, after: &str) -> Option<Value> {
     let key = name.split(':').next().unwrap_or(name).trim();
     let key = key.rsplit(char::is_whitespace).next().unwrap_or(key).trim_matches(['"', '\'']);
-    let is_other = known == name && before != after && !key.is_empty();
+    let is_other = before != after && !key.is_empty();
     is_other.then(|| Value { key: key.to_owned(), before: before.to_owned(), after: after.to_owned() })
 }
 
-/// Returns the number or version in which alone two lines differ; the word before it is its name.
-fn counted_anew(before: &str, after: &str) -> Option<Value> {
-    let words = |line| {
-        let is_between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
-        str::split(line, is_between).filter(|word| !word.is_empty()).collect::<Vec<&str>>()
-    };
-    let (before, after) = (words(before), words(after));
-    let mut differing = before.iter().zip(&after).enumerate().filter(|(_, (one, other))| one != other);
+/// Returns the words of a line, with numbers and versions.
+fn words(line: &str) -> Vec<&str> {
+    let is_between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    line.split(is_between).filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns the number or version in which alone the words of two lines differ; the word before it is its name.
+fn counted_anew(before: &[&str], after: &[&str]) -> Option<Value> {
+    let mut differing = before.iter().zip(after).enumerate().filter(|(_, (one, other))| one != other);
     let (at, (one, other)) = differing.next().filter(|_| before.len() == after.len())?;
     let is_number = |word: &str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
     let key = before.get(at.checked_sub(1)?).filter(|key| key.starts_with(char::is_alphabetic))?;
@@ -769,6 +842,51 @@ mod tests {
         assert_eq!(names("pyproject.toml", &patch)[1], "Added tool.ruff.fix");
         let patch = json!([{"oldStart": 1, "lines": [" {", "   \"scripts\": {", "+    \"lint\": \"eslint .\",", "     \"test\": \"vitest\""]}]);
         assert_eq!(names("package.json", &patch), ["Added scripts.lint"]);
+    }
+
+    #[test]
+    fn a_new_key_is_that_of_the_section_that_was_changed_last() {
+        let mut change = Change::new("compose.yml".into());
+        change.see(1, "web:\n  environment:\n    - HOST\ndb:\n  image: x\n");
+        for patch in [
+            json!([{"oldStart": 2, "lines": ["   environment:", "     - HOST", "+    - ADMIN"]}]),
+            json!([{"oldStart": 6, "lines": ["   image: x", "+  environment:", "+    - READER"]}]),
+        ] {
+            change.apply(&of_patch(&patch));
+        }
+        let added: Vec<&str> = change
+            .symbols
+            .iter()
+            .filter(|(_, how)| *how == How::Added)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        assert_eq!(added, ["db.environment"], "{:?}", change.symbols);
+    }
+
+    #[test]
+    fn renames_are_looked_for_among_some_hundred_definitions() {
+        let hows = |count: usize, line: fn(&str, usize) -> String| {
+            let lines = |mark: char, name: &str| -> Vec<String> {
+                (0..count).map(|number| format!("{mark}{}", line(name, number))).collect()
+            };
+            let lines = [lines('-', "Old"), lines('+', "New")].concat();
+            let found = changed("icons.ts", "", &json!([{"oldStart": 1, "lines": lines}])).0;
+            assert_eq!(found.len(), MOST_SYMBOLS);
+            found.into_iter().map(|(_, how)| how)
+        };
+        let is_rename = |how: How| matches!(how, How::Renamed(_));
+        assert!(hows(100, |name, at| format!("export const {name}{at} = {at};")).all(is_rename));
+        // Generated anew: thousands of each.
+        let icon = |name: &str, at: usize| format!("export const {name}{at} = createIcon({at});");
+        assert!(!hows(1_500, icon).any(is_rename));
+    }
+
+    #[test]
+    fn many_new_keys_are_read_at_once() {
+        let lines: Vec<String> = (0..10_000).map(|at| format!("+  \"key.{at}\": \"{at}\",")).collect();
+        let found = changed("de.json", "", &json!([{"oldStart": 1, "lines": lines}])).0;
+        assert_eq!(found.len(), MOST_SYMBOLS);
+        assert!(found.iter().all(|(_, how)| *how == How::Added), "{found:?}");
     }
 
     #[test]

@@ -41,12 +41,16 @@ pub(super) enum Act {
     Removed(String),
     /// A file was written by the command.
     Wrote(String),
-    /// Files were put back to the last commit; all of them when the list is empty.
+    /// Files were put back to the last commit; those in the folder of the call when the list is empty.
     Restored(Vec<String>),
+    /// All files of the repository were put back to the last commit.
+    RestoredAll,
     /// Of these words, those that are files were put back.
     PutBack(Vec<String>),
     /// Files were put back to an earlier commit, and later commits are gone.
     Undone,
+    /// The last commit was reverted.
+    Reverted,
     /// Changes were put away, with those of new files; all of them when the list is empty.
     Stashed(Vec<String>, bool),
     Unstashed,
@@ -749,6 +753,9 @@ fn git_act(command: &Command, words: &[&str], output: &str, acts: &mut Vec<Act>)
         let placed = paths.iter().map(|path| placed(command, into, path)).collect::<Vec<_>>();
         if placed.iter().any(String::is_empty) { Vec::new() } else { placed }
     };
+    let restored = |paths: &[&str]| {
+        if paths.contains(&":/") { Act::RestoredAll } else { Act::Restored(places(paths)) }
+    };
     let behind_dashes = rest.iter().position(|word| *word == "--").map(|at| &rest[at + 1..]);
     match verb {
         "add" | "stage" => {
@@ -794,7 +801,8 @@ fn git_act(command: &Command, words: &[&str], output: &str, acts: &mut Vec<Act>)
                 |subject| format!("committed \"{subject}\""),
             );
             acts.push(did(what));
-            acts.push(Act::Restored(Vec::new()));
+            let is_last = plain.iter().any(|word| matches!(*word, "HEAD" | "@"));
+            acts.push(if is_last { Act::Reverted } else { Act::Restored(Vec::new()) });
         }
         "tag" if !first.is_empty() && !has("-d") && !asks_for_tags(rest) => {
             acts.push(did(format!("tagged {first}")));
@@ -803,31 +811,29 @@ fn git_act(command: &Command, words: &[&str], output: &str, acts: &mut Vec<Act>)
             acts.push(did(format!("created branch {first}")))
         }
         "checkout" if behind_dashes.is_some() => {
-            acts.push(Act::Restored(places(behind_dashes.unwrap_or_default())));
+            acts.push(restored(behind_dashes.unwrap_or_default()));
         }
         "checkout" | "switch" if has("--force") || has("--discard-changes") || has_letter('f') => {
-            acts.push(Act::Restored(Vec::new()));
+            acts.push(Act::RestoredAll);
         }
-        "checkout" if first == "." => acts.push(Act::Restored(places(&plain))),
-        "checkout" | "switch" if !first.is_empty() && output.contains("witched to") => {
+        "checkout" if matches!(first, "." | ":/") => acts.push(restored(&plain)),
+        "checkout" | "switch" if plain.len() == 1 && has_switched_to(first, output) => {
             acts.push(did(format!("switched to branch {first}")))
         }
         // Without `--` only git knows whether a word is a file or a branch.
         "checkout" if output.contains("Updated ") && output.contains(" from ") => {
             let files = plain.iter().copied().filter(|word| word.contains(['.', '/']) && !word.contains('~'));
             let files: Vec<&str> = files.collect();
-            acts.push(Act::Restored(places(if files.is_empty() { &plain } else { &files })));
+            acts.push(restored(if files.is_empty() { &plain } else { &files }));
         }
         "checkout" => acts.push(Act::PutBack(places(&plain))),
         "restore" if !(has("--staged") || has_letter('S')) || has("--worktree") || has_letter('W') => {
             let source = rest.iter().position(|word| matches!(*word, "-s" | "--source"));
             let source = source.and_then(|at| rest.get(at + 1));
             let files: Vec<&str> = plain.iter().copied().filter(|word| Some(word) != source).collect();
-            acts.push(Act::Restored(places(&files)));
+            acts.push(restored(&files));
         }
-        "reset" if has("--hard") && matches!(first, "" | "HEAD" | "@") => {
-            acts.push(Act::Restored(Vec::new()))
-        }
+        "reset" if has("--hard") && matches!(first, "" | "HEAD" | "@") => acts.push(Act::RestoredAll),
         "reset" if has("--hard") => {
             acts.push(Act::Undone);
             acts.push(did(format!("reset to {first}")));
@@ -855,6 +861,17 @@ fn git_act(command: &Command, words: &[&str], output: &str, acts: &mut Vec<Act>)
         }
         _ => {}
     }
+}
+
+/// Returns whether git says that it switched to this branch, or to the local one of a remote's. The output is that of all commands of
+/// the line.
+fn has_switched_to(branch: &str, output: &str) -> bool {
+    let is_it = |line: &str| {
+        let name = line.split_once("witched to")?.1.split('\'').nth(1)?;
+        let remote = branch.strip_suffix(name).filter(|_| !name.is_empty())?;
+        (remote.is_empty() || remote.ends_with('/')).then_some(())
+    };
+    output.lines().any(|line| is_it(line).is_some())
 }
 
 /// Returns a path as the folder of the line has it: with the last `cd` and `git -C`; empty for all.
@@ -1385,6 +1402,24 @@ mod tests {
     }
 
     #[test]
+    fn of_several_checkouts_on_a_line_each_has_its_own_answer() {
+        let file = || Act::Restored(vec!["src/a.rs".into()]);
+        let switched = |branch: &str| Act::Did(format!("switched to branch {branch}"));
+        let both = "Updated 1 path from the index\nSwitched to branch 'main'\nYour branch is up to date.";
+        for (script, output, acts) in [
+            ("git checkout src/a.rs && git checkout main", both, vec![file(), switched("main")]),
+            ("git checkout main; git checkout src/a.rs", both, vec![switched("main"), file()]),
+            ("git checkout main src/a.rs && git switch main", both, vec![file(), switched("main")]),
+            ("git switch topic", "Switched to branch 'topic'", vec![switched("topic")]),
+            ("git checkout fix/a.b", "Switched to a new branch 'fix/a.b'", vec![switched("fix/a.b")]),
+            ("git checkout -t up/topic", "Switched to a new branch 'topic'", vec![switched("up/topic")]),
+            ("git checkout lib", "Updated 2 paths from 1a2b3c4", vec![Act::Restored(vec!["lib".into()])]),
+        ] {
+            check(script, output, Outcome::Passed, &[], &acts);
+        }
+    }
+
+    #[test]
     fn what_commands_did_is_known() {
         use Outcome::{Failed, Passed};
         let committed = |hash: &str, subject: &str| Act::Committed(hash.into(), subject.into());
@@ -1406,6 +1441,10 @@ mod tests {
         check("git mv a.rs b.rs", "", Passed, &[], &[Act::Moved("a.rs".into(), "b.rs".into())]);
         check("rm -f src/a.rs", "", Passed, &[], &[Act::Removed("src/a.rs".into())]);
         check("git checkout -- src/a.rs", "", Passed, &[], &[Act::Restored(vec!["src/a.rs".into()])]);
+        for script in ["git reset --hard", "git reset -q --hard HEAD", "git checkout -f", "git restore :/"] {
+            check(script, "", Passed, &[], &[Act::RestoredAll]);
+        }
+        check("git checkout .", "", Passed, &[], &[Act::Restored(Vec::new())]);
         check("cat > notes.md <<E\nx\nE", "", Passed, &[], &[Act::Replaced("notes.md".into())]);
         check(
             "gh pr create --title 'Check expiry' --body x",

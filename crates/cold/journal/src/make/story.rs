@@ -557,8 +557,10 @@ fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
         Act::Staged(paths) => part.each_at(observed, &paths, |change| change.is_staged = true),
         Act::Settled(all) => {
             let any = part.changes.values().any(|change| change.is_staged);
-            let is_settled = |change: &&mut Change| !any || change.is_staged || all && !change.is_new;
-            part.changes.values_mut().filter(is_settled).for_each(Change::settle);
+            let is_settled = |change: &Change| !any || change.is_staged || all && !change.is_new;
+            for change in part.changes.values_mut() {
+                if is_settled(change) { change.settle() } else { change.pass_by() }
+            }
         }
         Act::Stashed(paths, with_new) => part.each_at(observed, &paths, |change| change.stash(with_new)),
         Act::Unstashed => part.changes.values_mut().for_each(Change::unstash),
@@ -566,6 +568,7 @@ fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
         Act::Cleaned(paths) => {
             part.each_at(observed, &paths, |change| change.is_deleted |= change.is_untracked())
         }
+        Act::Reverted => part.changes.values_mut().for_each(Change::revert),
         Act::Undone => part.changes.values_mut().for_each(Change::undo),
         Act::PutBack(paths) if !paths.is_empty() => part.each_at(observed, &paths, Change::restore),
         Act::PutBack(_) => {}
@@ -573,10 +576,12 @@ fn done(part: &mut Part<'_>, observed: &Observed, act: Act) {
         Act::Wrote(path) => {
             part.change(relative(observed, &path));
         }
+        Act::RestoredAll => {
+            part.tell_put_back();
+            part.changes.values_mut().for_each(Change::restore);
+        }
         Act::Restored(paths) if paths.is_empty() => {
-            if part.changes.is_empty() {
-                part.did.push("put back the last commit's files".to_owned());
-            }
+            part.tell_put_back();
             part.each_at(observed, &[".".to_owned()], Change::restore);
         }
         Act::Restored(paths) => {
@@ -626,6 +631,13 @@ impl Part<'_> {
             if paths.is_empty() || paths.iter().any(|path| path.is_empty() || is_at(known, path)) {
                 action(change);
             }
+        }
+    }
+
+    /// Notes that files were put back, where no change of the turn shows it.
+    fn tell_put_back(&mut self) {
+        if self.changes.is_empty() {
+            self.did.push("put back the last commit's files".to_owned());
         }
     }
 

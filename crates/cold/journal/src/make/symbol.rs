@@ -615,9 +615,9 @@ fn sections(line: &str, indent: usize) -> Option<Definition> {
 }
 
 fn json(text: &str) -> Option<String> {
-    let (name, rest) = match text.strip_prefix(['"', '\'']) {
-        Some(rest) => rest.split_once(['"', '\''])?,
-        None => text.split_at(identifier(text)?.len()),
+    let (name, rest) = match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].split_once(quote)?,
+        _ => text.split_at(identifier(text)?.len()),
     };
     (rest.trim_start().starts_with(':') && name.len() <= 60 && !name.is_empty()).then(|| name.to_owned())
 }
@@ -815,6 +815,15 @@ mod tests {
         );
         check("my.conf", &[("[mysqld]", "mysqld"), ("max_connections = 100", "max_connections")]);
         check("a.json5", &[("  retries: 3,", "retries"), ("  'url': 'x',", "url")]);
+        check(
+            "a.json",
+            &[
+                ("  \"it's_open\": true,", "it's_open"),
+                ("  'the \"best\"': 1,", "the \"best\""),
+                ("  \"it's open\",", ""),
+                ("  \"a': 1,", ""),
+            ],
+        );
         check("a.cfg", &[("frontend public", "frontend public"), ("    bind :443", ""), ("[main]", "main")]);
         check("package.json", &[("  \"test\": \"vitest\",", "test")]);
         check("README.md", &[("## Set up ##", "Set up"), ("text", "")]);

@@ -467,5 +467,83 @@ fn changes_that_were_taken_back_do_not_stand() {
         (&[edit, "$ sed -i s/a/b/ src/a.rs"], STAYS, BACK),
         (&[edit, "! git stash pop"], STAYS, BACK),
         (&[edit, "$ git checkout --force main ⏎ Switched to branch 'main'"], GONE, &[]),
+        (
+            &[
+                edit,
+                "$ git checkout src/a.rs && git checkout main ⏎ Updated 1 path from the index\nSwitched to branch 'main'",
+            ],
+            GONE,
+            &["branch src"],
+        ),
     ]);
+}
+
+#[test]
+fn a_commit_of_the_turn_that_is_reverted_leaves_its_changes_out_and_no_others() {
+    const GONE: &[&str] = &["`parse`", ": changed, then reverted"];
+    const STAYS: &[&str] = &["`parse`"];
+    const NOT: &[&str] = &["then reverted"];
+    let (edit, other) = ("~ src/a.rs parse", "~ web/b.rs draw");
+    let commit = "$ git commit -am Parse ⏎ [main 1a2b3c4] Parse";
+    let second = "$ git add web && git commit -m Draw ⏎ [main 2b3c4d5] Draw";
+    let revert = "$ git revert --no-edit HEAD ⏎ [main 3c4d5e6] Revert \"Parse\"";
+    check_told(&[
+        (&[edit, commit, revert], GONE, &[]),
+        (&[edit, commit, "$ git revert --no-commit @"], GONE, &[]),
+        (&[edit, "$ git add -A && git commit -m Parse && git revert -m 1 HEAD"], GONE, &[]),
+        (
+            &["+ src/n.rs parse", "$ git add -A && git commit -qm Parse", "$ git revert --no-edit HEAD"],
+            GONE,
+            &[],
+        ),
+        (
+            &[edit, commit, other, second, "$ git revert --no-edit HEAD"],
+            &["`parse`", "web/b.rs", "`new_draw`: changed, then reverted"],
+            &["`new_parse`: changed"],
+        ),
+        (
+            &[edit, commit, other, "$ git commit -am Draw", "$ git revert --no-edit HEAD"],
+            &["`new_draw`: changed, then reverted"],
+            &["`new_parse`: changed"],
+        ),
+        // The first commit still has it.
+        (
+            &[edit, commit, "~ src/a.rs print", "$ git commit -am Print", "$ git revert --no-edit HEAD"],
+            STAYS,
+            NOT,
+        ),
+        // What is not committed is in no commit that could be reverted.
+        (&[edit, "$ git revert --no-edit HEAD"], STAYS, NOT),
+        (&[edit, commit, revert, "~ src/a.rs print"], &["`print`"], NOT),
+    ]);
+}
+
+#[test]
+fn below_the_root_a_reset_puts_back_all_files_and_a_dot_those_of_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for path in [".git/refs", ".git/objects", "web", "shared"] {
+        std::fs::create_dir_all(root.join(path)).unwrap();
+    }
+    std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for (command, is_put_back) in [
+        ("git reset --hard", true),
+        ("git reset --hard HEAD", true),
+        ("git checkout -f", true),
+        ("git switch --discard-changes main", true),
+        ("git checkout -- :/", true),
+        ("git checkout .", false),
+        ("git restore .", false),
+    ] {
+        let mut bench = Bench::new();
+        bench.in_folder(root.join("web").to_str().unwrap()).prompt("Try the other parser");
+        let input = json!({"file_path": root.join("shared/a.ts"), "old_string": "a", "new_string": "b"});
+        let patch =
+            json!([{"oldStart": 10, "lines": [" function parse() {", "-  old();", "+  fresh();", " }"]}]);
+        bench.put("tool", json!({"tool": "Edit", "input": input, "output": {"structuredPatch": patch}}));
+        bench.bash(command, "").done("It is slower.");
+        let lines = bench.lines().join("\n");
+        assert!(lines.contains("shared/a.ts: `parse`"), "{command}: {lines}");
+        assert_eq!(lines.contains("then reverted"), is_put_back, "{command}: {lines}");
+    }
 }
