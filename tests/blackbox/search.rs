@@ -343,7 +343,7 @@ fn transcripts_are_searched_for_the_words_that_count_and_shown_around_them() -> 
         let count = |name: &str| facts[name].as_array().map_or(0, Vec::len);
         assert_eq!((count("hits"), count("transcripts")), expected, "--limit {limit}: {facts:#}");
     }
-    let ignored = sandbox.wyren(&["search", "quokka", "--transcripts", "--author", "nobody"])?;
+    let ignored = sandbox.wyren(&["search", "quokka", "--transcripts", "--author", "Zoe"])?;
     assert!(self::said(&ignored).contains("Without effect on transcripts: --author."), "{ignored:?}");
     Ok(())
 }

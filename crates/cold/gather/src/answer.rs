@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The tool by which a model asks.
 pub(crate) const ASKS: &str = "AskUserQuestion";
 
-/// Returns each question with its answer, on a line: from the structured result of the call, or from what the model was told.
+/// Returns each question with its answer, on a line: from the structured result of the call, or from what the model got to read.
 pub(crate) fn answers(output: &str, result: Option<&str>, most_chars: usize) -> Vec<String> {
     let result: Option<Value> = result.and_then(|result| serde_json::from_str(result).ok());
     let structured = result.as_ref().and_then(|result| result["answers"].as_object());

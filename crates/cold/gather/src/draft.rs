@@ -103,11 +103,12 @@ pub fn window(thread: &Thread, around: &Around) -> Option<String> {
 }
 
 fn completed(thread: &Thread) -> Vec<String> {
-    // What the model said before it went on is no report, an acknowledgement neither; its last words are told as such.
+    // What the model said before it went on is no report, an acknowledgement neither; its last words count as such.
     let last_turn = thread.turns.last();
-    let is_said_last =
+    let ends_with_words =
         |turn: &Turn| last_turn.is_some_and(|last| std::ptr::eq(last, turn)) && !turn.reply().contains('\n');
-    let is_report = |turn: &&Turn| turn.is_over && !is_acknowledgement(turn.reply()) && !is_said_last(turn);
+    let is_report =
+        |turn: &&Turn| turn.is_over && !is_acknowledgement(turn.reply()) && !ends_with_words(turn);
     let told: Vec<&Turn> = thread.turns.iter().filter(is_report).collect();
     let from = told.len().saturating_sub(REPLIES);
     let mut lines: Vec<String> =
@@ -136,9 +137,9 @@ fn is_acknowledgement(reply: &str) -> bool {
 fn remarks(thread: &Thread) -> Vec<(Kind, String)> {
     let last = thread.turns.len().saturating_sub(1);
     let between = thread.turns.iter().enumerate().flat_map(|(at, turn)| {
-        // The end of a turn is told as what was done, or as the model's last words.
-        let is_told = turn.is_over || at == last;
-        &turn.replies[..turn.replies.len().saturating_sub(usize::from(is_told))]
+        // The end of a turn counts as what was done, or as the model's last words.
+        let is_shown = turn.is_over || at == last;
+        &turn.replies[..turn.replies.len().saturating_sub(usize::from(is_shown))]
     });
     let between: Vec<&String> = between.collect();
     let from = between.len().saturating_sub(JUDGED);
@@ -192,11 +193,11 @@ fn decisions(thread: &Thread, remarks: &[(Kind, String)]) -> Vec<String> {
         Action::Add { text } => Some(format!("- {}", one_line(&text))),
         _ => None,
     });
-    let is_told = |line: &String| {
+    let is_shown = |line: &String| {
         let text = line.trim_start_matches("- ").to_lowercase();
         remarks.iter().any(|(_, remark)| remark.to_lowercase().contains(&text))
     };
-    let found: Vec<String> = found.filter(|line| !is_told(line)).collect();
+    let found: Vec<String> = found.filter(|line| !is_shown(line)).collect();
     let from = found.len().saturating_sub(DECISIONS);
     let answers = thread.answers.iter().map(|answer| format!("- {}", one_line(answer)));
     answers.chain(found[from..].to_vec()).chain(told(remarks, Kind::Finding)).collect()
@@ -384,8 +385,8 @@ fn context(thread: &Thread, around: &Around) -> Vec<String> {
 /// Returns the last commands that did something, each once in its last form. One that was only refused is a dead end.
 fn commands(calls: &[Call]) -> Vec<&str> {
     let mut known = HashSet::new();
-    let is_told = |call: &&Call| call.is_work() && !matches!(call.ending, Ending::Refused(_));
-    let last = calls.iter().rev().filter(is_told).filter(|call| known.insert(call.key()));
+    let is_shown = |call: &&Call| call.is_work() && !matches!(call.ending, Ending::Refused(_));
+    let last = calls.iter().rev().filter(is_shown).filter(|call| known.insert(call.key()));
     let mut found: Vec<&str> = last.map(|call| call.about.as_str()).take(COMMANDS).collect();
     found.reverse();
     found

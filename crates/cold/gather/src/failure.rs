@@ -200,8 +200,8 @@ pub(crate) fn telling_lines(output: &str) -> Vec<String> {
             continue;
         }
         // pytest marks what it says of a failure with an `E`.
-        let is_said = ends_trace || line.starts_with("E  ") || is_diagnostic(line);
-        if !is_said && !TELLING.iter().any(|word| lower.contains(word)) {
+        let says_it = ends_trace || line.starts_with("E  ") || is_diagnostic(line);
+        if !says_it && !TELLING.iter().any(|word| lower.contains(word)) {
             continue;
         }
         // A panic of Rust has its message, and what was compared, on lines of their own.

@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_is_told_from_what_does_something() {
+    fn what_only_looks_differs_from_what_does_something() {
         for command in [
             "ls -la",
             "cd src && cat a.rs | head -20",

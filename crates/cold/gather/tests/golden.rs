@@ -550,7 +550,7 @@ fn a_command_whose_exit_status_is_hidden_has_not_passed() {
 }
 
 #[test]
-fn a_command_in_the_background_that_was_stopped_or_runs_is_told_as_such() {
+fn a_command_in_the_background_that_was_stopped_or_runs_is_shown_as_such() {
     let call = |id: &str, name: &str, input: Value, output: &str| {
         [
             json!({"type": "assistant", "message": {"role": "assistant", "content": [

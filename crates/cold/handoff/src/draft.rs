@@ -288,7 +288,7 @@ impl<'t> Outline<'t> {
     fn begins(&self, heading: &Heading<'_>, level: usize, subject: Option<usize>, is_first: bool) -> bool {
         match Name::read(heading.name) {
             Some(_) if heading.level <= self.level => true,
-            // It may be a part of what is told of: the context of a decision.
+            // It may be a part of something else: the context of a decision.
             Some((name, is_clear)) => {
                 is_clear
                     && !self.names.contains(&name)

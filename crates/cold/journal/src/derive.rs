@@ -18,7 +18,7 @@ use store::observations::{Projects, joined};
 use store::rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params};
 use store::{Derived, Error};
 
-/// A prompt of more characters says itself what it is about; no other is told with what the turn before it said.
+/// A prompt of more characters says itself what it is about; no other has with it what the turn before said.
 pub(crate) const MOST_LEANING: usize = 400;
 
 /// The journal as derived tables.
@@ -389,7 +389,7 @@ impl<'t> Work<'t> {
         Ok(before)
     }
 
-    /// Adds the turns after those that are there: a short prompt is told with what the turn before said.
+    /// Adds the turns after those that are there: a short prompt has with it what the turn before said.
     fn with_next(&self, turns: &mut BTreeSet<Key>) -> Result<(), Error> {
         let mut select =
             self.transaction.prepare_cached("SELECT 1 FROM turns WHERE session = ?1 AND number = ?2")?;

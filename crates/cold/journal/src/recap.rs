@@ -446,7 +446,7 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 fn alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
-    // Most pairs are told apart by how many words they have.
+    // Most pairs differ in how many words they have.
     let (fewer, more) = (one.len().min(other.len()), one.len().max(other.len()));
     if more == 0 || fewer * 100 < more * ALIKE {
         return false;

@@ -40,7 +40,7 @@ pub struct Asked<'a> {
     pub cwd: &'a Path,
     /// The client's id of the session.
     pub session: Option<&'a str>,
-    /// The folder that `~` stands for.
+    /// The folder that `~` means.
     pub home: Option<&'a Path>,
 }
 

@@ -493,10 +493,10 @@ impl Maker<'_> {
             if !is_named || !is_replaced(command.program(), &correction.right) {
                 // "Docker always without sudo": whatever it does.
                 let said = correction.words.to_lowercase();
-                let is_said = |word: &str| change::has_word(&said, &word.to_lowercase());
+                let is_heard = |word: &str| change::has_word(&said, &word.to_lowercase());
                 let is_of_program = wrapper.is_some()
-                    && is_said(command.program())
-                    && !subcommand.iter().any(|word| is_said(word));
+                    && is_heard(command.program())
+                    && !subcommand.iter().any(|word| is_heard(word));
                 if !is_of_program {
                     pattern.extend(subcommand);
                 }

@@ -418,18 +418,18 @@ impl Change {
             let is_unknown = failure::cause(error) == Cause::Usage
                 || failure::is_about_name(error)
                 || error.contains("not defined");
-            let is_told = is_unknown
+            let is_named_otherwise = is_unknown
                 && new.len() > 2
                 && has_word(said, &new.to_lowercase())
                 && subcommand(before).last().is_some_and(|word| has_word(error, word))
                 && !LOOKING.contains(&new)
                 && !INTERPRETERS.contains(&new);
             let is_known = is_missing || is_chosen || is_around;
-            if !(is_known && is_same_work || is_kin || is_advised || is_told) || !is_plain(old) {
+            if !(is_known && is_same_work || is_kin || is_advised || is_named_otherwise) || !is_plain(old) {
                 return None;
             }
             change.is_kin = is_kin && !is_known;
-            change.is_of_project = (!is_missing && is_chosen) || is_kin || is_advised || is_told;
+            change.is_of_project = (!is_missing && is_chosen) || is_kin || is_advised || is_named_otherwise;
             change.is_around = is_around && !is_missing && !is_chosen;
             if change.is_around {
                 change.program = Some((old.to_owned(), new.to_owned()));
@@ -1416,7 +1416,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_program_and_what_it_is_given_are_told_by_the_line() {
+    fn the_place_of_a_program_and_what_it_is_given_are_in_the_line() {
         check_raw(
             "pip install httpx",
             "python3 -m venv .venv && .venv/bin/pip install httpx",

@@ -808,9 +808,9 @@ fn followed(waiting: &Waiting, command: &str) -> Option<Correction> {
 
 /// Returns the correction that the call of one of the client's own tools follows: "use the Read tool and not `cat`".
 fn taken_by(waiting: &Waiting, tool: &str, input: &str) -> Option<Correction> {
-    let is_told = waiting.words.split(|it: char| !it.is_alphanumeric()).any(|word| word == tool);
+    let is_heard = waiting.words.split(|it: char| !it.is_alphanumeric()).any(|word| word == tool);
     let is_next = waiting.calls == 0 && OWN_TOOLS.contains(&tool);
-    let input = serde_json::from_str(input).ok().filter(|_| is_next && is_told)?;
+    let input = serde_json::from_str(input).ok().filter(|_| is_next && is_heard)?;
     let said = waiting.words.to_lowercase();
     waiting.before.iter().find_map(|before| {
         let wrong = change::of_line(before)?.program().to_lowercase();

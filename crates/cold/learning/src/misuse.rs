@@ -644,8 +644,8 @@ fn numbers(text: &str) -> Vec<(&str, u64)> {
 
 /// Says whether a number is the status of an answer, by the words before it.
 fn is_status(lead: &str, number: u64) -> bool {
-    let is_told = ["code", "error", "http", "status"].iter().any(|word| lead.ends_with(word));
-    (400..600).contains(&number) && (lead.is_empty() || is_told)
+    let is_status = ["code", "error", "http", "status"].iter().any(|word| lead.ends_with(word));
+    (400..600).contains(&number) && (lead.is_empty() || is_status)
 }
 
 /// Returns an expression that fits lines with their numbers before them, as Read shows them. Rows of a table begin with a number
@@ -870,7 +870,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_before_lines_are_told_from_the_rows_of_a_table() {
+    fn numbers_before_lines_differ_from_the_rows_of_a_table() {
         let trigger = Trigger {
             tools: vec!["Edit".into()],
             inputs: vec![("old_string".into(), numbered())],

@@ -681,7 +681,7 @@ fn a_refusal_of_many_ids_keeps_to_the_budget() {
 }
 
 #[test]
-fn what_a_note_lost_is_said() {
+fn what_a_note_lost_is_named() {
     let shop = Shop::new();
     let desk = shop.desk();
     let long = format!("Gateway\n{}", "It waits for the parcel scale.\n".repeat(5_000));

@@ -636,13 +636,13 @@ impl Output {
             broken.push(Family::Native);
         }
         let said = line.trim_matches(|c: char| !c.is_alphanumeric());
-        let is_said = |texts: &[&str]| texts.iter().any(|text| said.eq_ignore_ascii_case(text));
-        if is_said(&["all tests passed", "tests passed"])
+        let is_any = |texts: &[&str]| texts.iter().any(|text| said.eq_ignore_ascii_case(text));
+        if is_any(&["all tests passed", "tests passed"])
             || line.starts_with("All ") && count_of(said, "All ", " tests passed")
         {
             fine.push(Family::Plain);
         }
-        if is_said(&["some tests failed", "tests failed", "test failed"])
+        if is_any(&["some tests failed", "tests failed", "test failed"])
             || said.split_once(" out of ").is_some_and(|(failed, all)| {
                 failed.parse().is_ok_and(|failed: u64| failed > 0) && all.contains(" tests failed")
             })

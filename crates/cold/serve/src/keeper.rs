@@ -96,7 +96,7 @@ impl Told {
                 let rows = list(store, &condition, &rest)?;
                 let all = rows.len();
                 news.extend(rows.into_iter().filter(|row| !self.ids.contains(id_of(row))));
-                // Behind one that was told, all were, but for what an import brings.
+                // Behind one that was sent, all were, but for what an import brings.
                 if news.len() < (read + 1) * ROWS || all < ROWS {
                     break;
                 }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_handoff_of_this_prompt_no_compaction_is_stopped_and_the_user_is_told() {
+    fn without_a_handoff_of_this_prompt_no_compaction_is_stopped_and_the_user_hears_why() {
         let folder = tempfile::tempdir().unwrap();
         let host = host(folder.path(), &[("LESSONS_PRECOMPACT_HANDOFF", "all")]);
         notice::compacted(&host.paths, "s", Compacted::Stopped("an-earlier-one")).unwrap();

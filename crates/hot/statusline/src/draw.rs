@@ -1,6 +1,6 @@
 //! The line itself: what fits into a width, on one row or two.
 //!
-//! Parts are in the order of their worth. Names are cut until a row fits; what does not fit even then is said in fewer words or
+//! Parts are in the order of their worth. Names are cut until a row fits; what does not fit even then is put in fewer words or
 //! left out. Two rows are used where one has no room for everything.
 
 use crate::facts::Facts;

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// A longer prompt says itself what it is about.
 const MOST_PROMPT: usize = 400;
-/// How much of an answer is told, in characters.
+/// How much of an answer is shown, in characters.
 const MOST_SAID: usize = 90;
 /// A longer sentence is more than an answer.
 const MOST_WORDS: usize = 14;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_told_with_what_was_offered() {
+    fn an_answer_has_with_it_what_was_offered() {
         let two = "Two ways out:\n\n1. Store the transaction id with each row.\n2. **Take an advisory lock** in the trigger.\n\nI would take the first.";
         check(
             two,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_in_other_words_are_told_with_what_was_offered() {
+    fn answers_in_other_words_have_with_them_what_was_offered() {
         let list = "There are three ways:\n\n1) Lock the row.\n2) Use an optimistic version column.\n3) Serialise in the queue.\n\nWhich one do you prefer?";
         let version = "Use an optimistic version column";
         for prompt in [

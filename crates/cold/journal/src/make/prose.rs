@@ -130,7 +130,7 @@ fn left(sentence: &Sentence) -> Option<String> {
     (is_named && !is_none && !is_offer).then(|| shown(&format!("{}{mark}", sentence.text)))
 }
 
-/// Returns a text without lines of code that nobody fenced: what a comment says was not said here.
+/// Returns a text without lines of code without a fence: what a comment says was not said here.
 fn without_comments(text: &str) -> String {
     let is_comment = |line: &&str| {
         let line = line.trim_start();
@@ -682,7 +682,7 @@ pub(super) fn wants_answer(prompt: &str) -> bool {
     sentences.first().is_some_and(wants) || sentences.last().is_some_and(wants)
 }
 
-/// Returns a prompt without a greeting or thanks at its beginning and end, where something else is said.
+/// Returns a prompt without a greeting or thanks at its beginning and end, where there is something else.
 fn without_greeting(prompt: &str) -> &str {
     const MARKS: [char; 10] = [',', '!', '.', '，', '！', '。', '、', ':', ' ', '\n'];
     let mut rest = prompt;

@@ -196,7 +196,7 @@ fn work(turn: &Turn, story: &Story<'_>, part: &Part<'_>, is_main: bool, words: &
     Some(entry)
 }
 
-/// Returns whether a part is told as work. What was only run to answer a question is told as its answer.
+/// Returns whether a part counts as work. What was only run to answer a question counts as its answer.
 fn works(part: &Part<'_>, is_main: bool, words: &Words<'_>) -> bool {
     let is_answer = is_main && words.is_question && !words.text.is_empty() && words.error.is_none();
     has_work(part) && !(is_answer && part.changed().next().is_none() && part.did.is_empty())

@@ -122,7 +122,7 @@ fn continuing_prompts_say_what_was_done() {
 }
 
 #[test]
-fn what_was_run_for_a_question_is_told_as_its_answer() {
+fn what_was_run_for_a_question_is_its_answer() {
     let mut bench = Bench::new();
     bench
         .prompt("Do the tests of billing pass on main?")
@@ -177,7 +177,7 @@ fn an_answer_after_a_private_prompt_is_about_nothing_that_was_recorded() {
 }
 
 #[test]
-fn a_prompt_that_names_nothing_is_told_with_the_one_before() {
+fn a_prompt_that_names_nothing_has_with_it_the_one_before() {
     let mut bench = Bench::new();
     bench
         .prompt("Why does the login page of the shop show the wrong name?")

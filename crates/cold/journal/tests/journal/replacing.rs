@@ -274,7 +274,7 @@ const UNRELATED: [(&str, Turn, Turn); 13] = [
         "answers to questions that differ behind what is kept of them",
         |bench| {
             let reasons =
-                "the archive is read by three programs of which nobody knows the source any more ".repeat(5);
+                "the archive is read by three programs of which no one knows the source any more ".repeat(5);
             let question = format!("Since {reasons}, which format should have the dates?");
             bench
                 .prompt("Build the export")
@@ -283,7 +283,7 @@ const UNRELATED: [(&str, Turn, Turn); 13] = [
         },
         |bench| {
             let reasons =
-                "the archive is read by three programs of which nobody knows the source any more ".repeat(5);
+                "the archive is read by three programs of which no one knows the source any more ".repeat(5);
             let question = format!("Since {reasons}, which format should have the amounts?");
             bench
                 .prompt("Build the import")
@@ -692,7 +692,7 @@ fn line_07_every_turn_has_a_record_without_a_model() {
 }
 
 #[test]
-fn an_answer_that_comes_late_or_is_forgotten_changes_what_the_next_prompt_is_told_with() {
+fn an_answer_that_comes_late_or_is_forgotten_changes_what_the_next_prompt_has_with_it() {
     let told = |bench: &mut Bench| {
         let is_decision = |line: &String| line.starts_with("decision");
         bench.lines().into_iter().filter(is_decision).collect::<Vec<_>>()
