@@ -340,11 +340,14 @@ fn bind(environment: &[(&'static str, OsString)], payload: &str) -> Result<()> {
     Ok(files::write_atomic(&paths.binding_file(session), b"261118-0905-move-parser")?)
 }
 
-/// Makes a repository with many files in git's index; returns what the client tells there.
+/// Makes a repository with many files in git's index, of which those that are asked for are there; returns what the client tells
+/// there.
 fn with_git_index(world: &Path, files: usize, payload: &str) -> Result<String> {
     let project = world.join("project");
     fs::create_dir_all(project.join(".git"))?;
     fs::write(project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let mut input: Value = serde_json::from_str(payload)?;
+    let wanted = input["query"].as_str().unwrap_or_default().trim_start_matches("file-").to_owned();
     let mut index = b"DIRC\0\0\0\x02".to_vec();
     index.extend(u32::try_from(files)?.to_be_bytes());
     for number in 0..files {
@@ -354,9 +357,13 @@ fn with_git_index(world: &Path, files: usize, payload: &str) -> Result<String> {
         index.extend(u16::try_from(name.len())?.to_be_bytes());
         index.extend(name.as_bytes());
         index.resize(index.len() + 8 - (62 + name.len()) % 8, 0);
+        if number.to_string().contains(&wanted) {
+            let file = project.join(name);
+            fs::create_dir_all(file.parent().context("a file in a folder")?)?;
+            fs::write(file, "")?;
+        }
     }
     fs::write(project.join(".git/index"), index)?;
-    let mut input: Value = serde_json::from_str(payload)?;
     input["cwd"] = json!(project);
     Ok(input.to_string())
 }
