@@ -1,7 +1,7 @@
 #!/bin/sh
 # In bin/ of the npm package until the programs of this machine take its place: postinstall puts them there, and where npm
-# runs no scripts, the first call of any of them does. It downloads nothing, prints nothing of its own unless the programs
-# are missing, and leaves standard input to the program.
+# runs no scripts, the end of the first session does, or the first command. It downloads nothing, prints nothing of its own
+# unless the programs are missing, and leaves standard input to the program.
 
 self=$0
 while [ -h "$self" ]; do
@@ -28,6 +28,11 @@ esac
 for platform in $platforms; do
   programs=$root/node_modules/@wyren/$platform/bin
   [ -x "$programs/$name" ] || continue
+  # A hook that starts meanwhile would have its shell read a program for a script. No other starts at a session's end.
+  case $name in
+  session-end | wyren) ;;
+  *) exec "$programs/$name" "$@" ;;
+  esac
   # Every program at once, so that this is paid for once; each by a rename, so that a call meanwhile finds the one or the
   # other. Hooks that start together do the same work twice and end with the same files.
   new=$bin/.new-$$

@@ -1,5 +1,5 @@
 // Puts the programs of this machine into bin/, in place of the launchers. npm runs it, unless its scripts are off: then the
-// launchers do the same when one of them is first called. It never fails an installation.
+// launchers do the same at the end of a session. It never fails an installation.
 'use strict';
 
 const fs = require('fs');
