@@ -145,6 +145,9 @@ pub(crate) fn last_handoffs(
     let contexts: Vec<String> = contexts.collect::<Result<_, _>>()?;
     let contexts = contexts.iter().map(String::as_str);
     let contexts: Vec<&str> = contexts.filter(|id| context.is_none_or(|context| context == *id)).collect();
+    if contexts.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut select = connection.prepare_cached(
         "SELECT what ->> '$.work.digest' FROM work_seen
          WHERE context IN (SELECT value FROM json_each(?1)) AND what ->> '$.work.action' = 'resumed'",
